@@ -76,7 +76,9 @@ def test_every_run_of_a_loop_flushes_as_often() -> None:
         for _ in range(5000):
             y = y * 0.5 + x
         flushes.append(native.steady_flushes() - before)
-    assert max(flushes) - min(flushes) <= 4, flushes
+    first, *others = flushes  # the first run's loop has to be found
+    assert max(others) - min(others) <= 4, flushes
+    assert max(others) - first <= 8, flushes
 
 
 @needs_native
