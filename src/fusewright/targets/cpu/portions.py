@@ -13,7 +13,6 @@ from collections.abc import Iterable, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
-from fusewright.analysis.liveness import last_uses
 from fusewright.base.later import later
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
@@ -21,11 +20,13 @@ from fusewright.runtime.trace import Key, Slice
 from fusewright.targets.cpu.stored_programs import ROOM
 
 if TYPE_CHECKING:
+    from fusewright.analysis import liveness
     from fusewright.ir import nest
     from fusewright.plan import lifetimes
     from fusewright.plan.plan import Kernel, Plan
 else:
     nest, lifetimes = later("fusewright.ir.nest"), later("fusewright.plan.lifetimes")
+    liveness = later("fusewright.analysis.liveness")
 
 SHARE = 10
 """And the share of those: one in so many."""
@@ -106,7 +107,9 @@ def of_statements(order: Sequence[Node], outputs: Iterable[int]) -> int:
     ledger = _Ledger(order)
     slots = {id(node): slot for slot, node in enumerate(order)}
     reads = [[slots[id(arg)] for arg in node.args] for node in order]
-    dead = last_uses([{*operands, slot} for slot, operands in enumerate(reads)], set(outputs))
+    dead = liveness.last_uses(
+        [{*operands, slot} for slot, operands in enumerate(reads)], set(outputs)
+    )
     for slot, node in enumerate(order):
         if node.args and _lies_in_operand(node, reads[slot][0], ledger, dead[slot]):
             ledger.share(slot, reads[slot][0])
