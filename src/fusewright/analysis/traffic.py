@@ -104,6 +104,7 @@ class _Counter:
         }
         self.ranges: Ranges = {LOW.attr: (0, 0), BLOCK.attr: (1, 1), STRETCH.attr: SOME}
         self.inside = stored(tree.body)
+        self.elsewhere = tree.declared.scratch | {each.buffer for each in self.units.partials}
         self.reads: list[Access] = []
         self.writes: list[Access] = []
 
@@ -188,7 +189,7 @@ class _Counter:
             self._loads([fold.value for fold in node.folds if runs])
         done = () if node.order == "scan" else node.axes
         with self._where({d: (0, 0) if d in done else ranges[d] for d in ranges}) as runs:
-            for fold in node.folds if runs and node.unit is None else ():
+            for fold in node.folds if runs else ():
                 self._stores(fold)
 
     # -- accesses -------------------------------------------------------------------------------
@@ -199,7 +200,7 @@ class _Counter:
                 self.reads.append(self._access(node.attr, node.args, node.dtype.itemsize))
 
     def _stores(self, node: Store) -> None:
-        if node.buffer not in self.tree.declared.scratch:
+        if node.buffer not in self.elsewhere:
             width = node.value.dtype.itemsize
             self.writes.append(self._access(node.buffer, node.indices, width))
 

@@ -229,11 +229,9 @@ class _Listing:
         """The loops of a reduction, the last dim innermost, and how they collect."""
         last = len(node.extents) - 1
         before = range(node.outer, last)
-        kept = [dim for dim in before if dim not in node.axes or node.order == "scan"]
-        reduced = [dim for dim in before if dim not in kept]
-        order = [*kept, *reduced] if node.order == "lanes" else [*reduced, *kept]
+        kept = [dim for dim in before if dim not in node.axes]
         indent = ""
-        for dim in order:
+        for dim in (*kept, *(dim for dim in before if dim in node.axes)):
             yield f"{indent}for {_DIMS[dim]} in {self._range(node.low[dim], node.high[dim])}:"
             indent += _STEP
         ends = node.bounds or (node.low[last], node.high[last])
@@ -246,11 +244,10 @@ class _Listing:
         yield from (f"{indent}{_STEP}{line}" for line in lines)
 
     def _collects(self, node: OrderedReduction) -> Iterator[str]:
-        width = node.lanes.width
         if node.order == "lanes":
-            yield f"collected in {width} lanes, {node.chunk} elements at a time"
+            yield f"collected in {node.lanes.width} lanes, {node.chunk} elements at a time"
         else:
-            yield "in order" if node.axes[-1] == len(node.extents) - 1 else f"{width} lanes"
+            yield "in order"
         if node.unit is not None:
             yield "in blocks of units"
 

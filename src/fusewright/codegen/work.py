@@ -111,10 +111,6 @@ class Work:
     def _where(self, fold: Fold, place: dict[int, Expr]) -> list[Expr]:
         return [at(i, place) for i in fold.where]
 
-    def _target(self, fold: Fold, place: dict[int, Expr]) -> list[Expr]:
-        """Where a fold along outer dims accumulates."""
-        return self._block_place(fold, place) if self.sink else self._where(fold, place)
-
     def _read(self, slot: int, where: Sequence[Expr], dtype: DType) -> str:
         return self.memory.load(load(slot, tuple(where), dtype), self.width)
 

@@ -210,10 +210,9 @@ class RepeatedStep:
     span: Span = NOWHERE
 
 
-FixedOrder = Literal["lanes", "elements", "scan"]
+FixedOrder = Literal["lanes", "scan"]
 """`lanes`: lane `i mod width` collects element `i` of the last dim, chunk by chunk (decision 0006).
-`elements`: the results are the accumulators, in the order of the dims.  `scan`: each result is
-combined from the one before it.
+`scan`: along the last dim, each result is combined from the one before it.
 """
 
 
