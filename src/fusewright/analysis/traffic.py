@@ -181,8 +181,7 @@ class _Counter:
 
     def _reduction(self, node: OrderedReduction) -> None:
         """All elements are read, and each result is written once, also one of no elements."""
-        bounds = [*zip(node.low, node.high, strict=True)]
-        bounds[-1] = node.bounds or bounds[-1]
+        bounds = [*zip(node.low[:-1], node.high[:-1], strict=True), node.ends]
         ranges = {d: self._between(*bounds[d]) for d in range(node.outer, len(bounds))}
         self._block(node.stores, ranges)
         with self._where(ranges) as runs:

@@ -227,15 +227,11 @@ class _Listing:
 
     def _reduction(self, node: OrderedReduction) -> Iterator[str]:
         """The loops of a reduction, the last dim innermost, and how they collect."""
-        last = len(node.extents) - 1
-        before = range(node.outer, last)
-        kept = [dim for dim in before if dim not in node.axes]
         indent = ""
-        for dim in (*kept, *(dim for dim in before if dim in node.axes)):
+        for dim in (*node.kept, *node.before, *node.run):
             yield f"{indent}for {_DIMS[dim]} in {self._range(node.low[dim], node.high[dim])}:"
             indent += _STEP
-        ends = node.bounds or (node.low[last], node.high[last])
-        head = f"for {_DIMS[last]} in {self._range(*ends)}:"
+        head = f"for {_DIMS[node.last]} in {self._range(*node.ends)}:"
         yield indent + _headed(head, [*self._collects(node)])
         lines = (
             self._scan(node, node.folds[0]) if node.order == "scan"

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import product
-from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,6 +39,8 @@ from fusewright.ir.tree.units import (
     RowBuffer,
     Units,
     WindowStart,
+    closes_block,
+    opens_block,
 )
 
 UNWRITTEN = 77
@@ -211,73 +212,52 @@ class ArrayMachine(TreeMachine):
             yield
 
     def _last(self, node: OrderedReduction) -> Iterator[int]:
-        bounds = node.bounds or (node.low[-1], node.high[-1])
-        low, high = (int(self.value(bound)) for bound in bounds)
+        low, high = (int(self.value(bound)) for bound in node.ends)
         for place in range(low, high):
-            self.indices[len(node.extents) - 1] = np.int64(place)
+            self.indices[node.last] = np.int64(place)
             yield place - low
-
-    def _dims(self, node: OrderedReduction) -> tuple[list[int], list[int]]:
-        before = range(node.outer, len(node.extents) - 1)
-        kept = [dim for dim in before if dim not in node.axes]
-        return kept, [dim for dim in before if dim in node.axes]
-
-    def _unit(self, node: OrderedReduction) -> tuple[int, bool]:
-        """The block of the unit, and whether the unit is its first."""
-        assert node.unit is not None
-        unit, size = int(self.value(node.unit)), self.given[2].block
-        return (unit if node.bounds is not None else unit // size), unit % size == 0
 
     def in_lanes(self, node: OrderedReduction) -> None:
         """Lane `i mod width` collects element `i`, chunk by chunk."""
-        kept, reduced = self._dims(node)
-        first = max((dim + 1 for dim in kept), default=node.outer)
-        run = [dim for dim in reduced if dim >= first]
-        for _ in self._space(node, kept):
-            if node.unit is not None and not kept and node.bounds is None:
-                self._run_of_units(node, run)
+        for _ in self._space(node, node.kept):
+            if node.spans_units:
+                self._run_of_units(node)
                 continue
             lanes = LaneAccumulators(node)
-            for _ in self._space(node, [dim for dim in reduced if dim < first]):
-                self._rows(node, run, lanes, 0)
+            for _ in self._space(node, node.before):
+                self._rows(node, lanes, 0)
                 lanes.close()
-            for number in [*reduced, len(node.extents) - 1]:
+            for number in (*node.before, *node.run, node.last):
                 self.indices[number] = np.int64(0)
-            self._finish_lanes(node, lanes, not kept)
+            self._finish_lanes(node, lanes)
 
-    def _rows(
-        self, node: OrderedReduction, run: list[int], lanes: LaneAccumulators, start: int
-    ) -> None:
-        for _ in self._space(node, run):
+    def _rows(self, node: OrderedReduction, lanes: LaneAccumulators, start: int) -> None:
+        for _ in self._space(node, node.run):
             for _ in self._last(node):
                 self.stored(node.stores)
                 lanes.add(start, [self.value(fold.value) for fold in node.folds])
                 start += 1
 
-    def _run_of_units(self, node: OrderedReduction, run: list[int]) -> None:
-        block, is_first = self._unit(node)
-        if is_first:
-            self.runs[id(node)] = LaneAccumulators(node)
+    def _run_of_units(self, node: OrderedReduction) -> None:
         assert node.unit is not None
-        unit, lanes = int(self.value(node.unit)), self.runs[id(node)]
-        size = prod(int(self.value(node.extents[dim])) for dim in (*run, len(node.extents) - 1))
-        self._rows(node, run, lanes, unit % self.given[2].block * size)
-        if (unit + 1) % self.given[2].block == 0 or unit + 1 == self.given[1]:
+        if self.value(opens_block(node.unit)):
+            self.runs[id(node)] = LaneAccumulators(node)
+        lanes = self.runs[id(node)]
+        self._rows(node, lanes, int(self.value(node.offset)))
+        if self.value(closes_block(node.unit)):
             lanes.close()
-            self._into_block(node, lanes, block)
+            self._into_block(node, lanes)
 
-    def _into_block(self, node: OrderedReduction, lanes: LaneAccumulators, block: int) -> None:
-        parts: dict[int, int] = {}
+    def _into_block(self, node: OrderedReduction, lanes: LaneAccumulators) -> None:
+        parts, block = dict[int, int](), int(self.value(node.block))
         for fold, total in zip(node.folds, lanes.totals, strict=True):
             part = parts[fold.buffer] = parts.get(fold.buffer, -1) + 1
             width = node.lanes.width
             self.partials[fold.buffer][block, part * width : (part + 1) * width] = total
 
-    def _finish_lanes(
-        self, node: OrderedReduction, lanes: LaneAccumulators, is_total: bool
-    ) -> None:
-        if node.unit is not None and is_total:
-            self._into_block(node, lanes, self._unit(node)[0])
+    def _finish_lanes(self, node: OrderedReduction, lanes: LaneAccumulators) -> None:
+        if node.unit is not None and not node.kept:
+            self._into_block(node, lanes)
             return
         for fold, total in zip(node.folds, lanes.totals, strict=True):
             dtype = fold.value.dtype
@@ -286,14 +266,15 @@ class ArrayMachine(TreeMachine):
             if node.unit is None:
                 self._put(replace(fold, combine=""), places, value)
                 continue
-            block, is_first = self._unit(node)
-            array, where = self._place(fold.buffer, [block, *places])
-            array[where] = value if is_first else combined(fold.combine, dtype, array[where], value)
+            array, where = self._place(fold.buffer, [self.value(node.block), *places])
+            if not self.value(opens_block(node.unit)):
+                value = combined(fold.combine, dtype, array[where], value)
+            array[where] = value
 
     def in_sequence(self, node: OrderedReduction) -> None:
         """Each result from the one before."""
         (fold,) = node.folds
-        for _ in self._space(node, range(node.outer, len(node.extents) - 1)):
+        for _ in self._space(node, range(node.outer, node.last)):
             total = start_of(fold)
             for _ in self._last(node):
                 total = combined(fold.combine, fold.value.dtype, total, self.value(fold.value))

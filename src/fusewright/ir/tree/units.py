@@ -45,6 +45,13 @@ def opens_block(unit: Expr) -> Expr:
     return op("equal", op("trem", unit, BLOCK), const(0, INT64))
 
 
+def closes_block(unit: Expr) -> Expr:
+    """Whether a unit is the last of its block, or of all the call has."""
+    one = const(1, INT64)
+    full = op("equal", op("add", op("trem", unit, BLOCK), one), BLOCK)
+    return op("bitwise_or", full, op("equal", op("add", unit, one), HIGH))
+
+
 @dataclass(frozen=True, slots=True)
 class PartialResults:
     """Units are reduced in blocks; `size` numbers are kept of each, and combined by halving when
