@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from fusewright.codegen.loops import at, larger, smaller, spelled
+from fusewright.codegen.loops import at, larger, smaller
 from fusewright.codegen.spell import literal, llvm_type
 from fusewright.codegen.work import Fold, Work
 from fusewright.ir.dtypes import BOOL, INT64
@@ -111,7 +111,8 @@ class LaneOrder(Work):
     ) -> None:
         """One row: element j of it is element `start + j` of the run."""
         builder, width = self.builder, self.limits[1]
-        origin = self.builder.scalar(spelled(self.node.offset, self._place(here)))
+        (offset,) = self.lowering.derived.primitives([self.node.offset])
+        origin = self.builder.scalar(at(offset, self._place(here)))
         start = builder.variable(origin)
         begin = self.builder.scalar(op("bitwise_and", start, const(-self.node.chunk, INT64)))
         end = self.builder.scalar(op("add", start, width))

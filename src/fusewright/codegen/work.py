@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple
 
 from fusewright.codegen.fold import Folding, store_lanes
-from fusewright.codegen.loops import at, spelled
+from fusewright.codegen.loops import at
 from fusewright.codegen.spell import llvm_type
 from fusewright.ir import linear
 from fusewright.ir.dtypes import BOOL, INT64, DType
@@ -74,7 +74,7 @@ class Work:
 
     def _placed(self, node: Expr) -> Expr:
         """An expression of the tree here, in primitives."""
-        return spelled(node, self.variables)
+        return self.lowering.settled(node)
 
     def _store_maps(self, place: dict[int, Expr]) -> None:
         for slot, where, body in self.stores:
