@@ -20,7 +20,9 @@ import fusewright.numpy as fnp
 from fusewright import driver
 from fusewright.codegen import canonical
 from fusewright.codegen.lower import module_of
+from fusewright.ir import ops
 from fusewright.ir.expr import Expr
+from fusewright.ir.loops.statements import Store
 from fusewright.ir.nest import Buffer
 from fusewright.ir.tree import nodes
 from fusewright.ir.tree.interpret_arrays import UnitCalls
@@ -50,6 +52,8 @@ def count(tree: Tree) -> None:
         met[type(node).__name__] += 1
         if isinstance(node, OrderedReduction):
             met[node.order] += 1
+        elif isinstance(node, Store):
+            met["elements"] += node.combine in ops.MAP  # the results are the accumulators
 
 
 def lowered(program: Any, kernel: Any, vector_bytes: int, large: bool = False) -> Any:

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from tests.c_printer import PRELUDE, TYPES, CPrinter, literal
 
+from fusewright.codegen.pairs import updated
 from fusewright.ir import ops
 from fusewright.ir.dtypes import DType, component
 from fusewright.ir.expr import Expr, local, typed_op
@@ -26,7 +27,13 @@ from fusewright.ir.tree.nodes import (
     stores_in,
     walk,
 )
-from fusewright.ir.tree.units import IndexLet, PartialResults, WindowStart
+from fusewright.ir.tree.units import (
+    IndexLet,
+    PartialResults,
+    WindowStart,
+    closes_block,
+    opens_block,
+)
 
 HEAD = (
     "void kernel(char **given, char *params, char **partial, "
@@ -100,6 +107,8 @@ class ArrayPrinter(CPrinter):
         """Complex numbers are reals with one more dim; one index may count all dims."""
         buffer, places = self.kernel.buffers[number], list(map(self.value, indices))
         size, shape = component(buffer.dtype).itemsize, self.shapes[number]
+        if any(each.buffer == number for each in self.units.partials):
+            return self._in_block(number, places[0], places[1:])
         room = self.rooms.get(number)
         if room is not None and room.tile:
             places[0] = f"({places[0]} - start{number})"
@@ -118,6 +127,19 @@ class ArrayPrinter(CPrinter):
             total = f"({total} * {extent} + {place})"
         return f"b{number} + {total} * {size}"
 
+    def _in_block(self, number: int, block: str, places: Sequence[str]) -> str:
+        """A number of a block's partial results."""
+        flat = "0"
+        for place, extent in zip(places, self.shapes[number], strict=False):
+            flat = f"({flat} * {extent} + {place})"
+        return self._partial(number, block, flat)
+
+    def _partial(self, number: int, block: str, place: str) -> str:
+        order = [each.buffer for each in self.units.partials]
+        size = self.value(self.units.partials[order.index(number)].size)
+        width = component(self.kernel.buffers[number].dtype).itemsize
+        return f"partial[{order.index(number)}] + ({block} * {size} + {place}) * {width}"
+
     def cell(self, number: int, indices: Sequence[Expr], dtype: DType) -> str:
         """An element, as what is read or set."""
         return f"*({TYPES[dtype.name]} *)({self.address(number, indices)})"
@@ -132,7 +154,7 @@ class ArrayPrinter(CPrinter):
 
     def stored(self, stores: Sequence[Store]) -> None:
         """All values, then all stores."""
-        values = [self.value(store.value) for store in stores]
+        values = [self.value(updated(store)) for store in stores]
         for store, value in zip(stores, values, strict=True):
             cell = self.cell(store.buffer, store.indices, store.value.dtype)
             self.lines.append(f"{cell} = {value};")
@@ -173,130 +195,72 @@ class ArrayPrinter(CPrinter):
         return self.value(typed_op(row.combine, dtype, *operands))
 
     def reduction(self, node: OrderedReduction) -> None:
-        last = len(node.extents) - 1
-        ranges = [(dim, node.low[dim], node.high[dim]) for dim in range(node.outer, last)]
-        bounds = node.bounds or (node.low[last], node.high[last])
-        self.lines += [f"i{dim} = 0;" for dim in range(node.outer, last + 1)]
-        {"lanes": self._in_lanes, "elements": self._by_element, "scan": self._in_sequence}[
-            node.order
-        ](node, ranges, [(last, *bounds)])
+        self.lines += [f"i{dim} = 0;" for dim in range(node.outer, node.last + 1)]
+        (self._in_lanes if node.order == "lanes" else self._in_sequence)(node)
 
-    def _block(self, node: OrderedReduction) -> tuple[str, str]:
-        """The block of the unit, and whether the unit is its first."""
-        assert node.unit is not None
-        unit = self.value(node.unit)
-        return (unit if node.bounds is not None else f"({unit} / i102)"), f"{unit} % i102 == 0"
-
-    def _in_block(self, number: int, block: str, place: str, dtype: DType) -> str:
-        """A number of a block's partial results."""
-        order = [each.buffer for each in self.units.partials]
-        size = self.value(self.units.partials[order.index(number)].size)
-        kind = TYPES[dtype.name]
-        return f"(({kind} *)partial[{order.index(number)}])[{block} * {size} + {place}]"
+    def _over(self, node: OrderedReduction, dims: Sequence[int]) -> list[Range]:
+        ends = [*zip(node.low[:-1], node.high[:-1], strict=True), node.ends]
+        return [(dim, *ends[dim]) for dim in dims]
 
     def _target(self, node: OrderedReduction, fold: Store) -> str:
         """Where a fold accumulates: the result, or its block."""
-        dtype = fold.value.dtype
-        if node.unit is None:
-            return self.cell(fold.buffer, fold.indices, dtype)
-        flat = "0"
-        for place, extent in zip(fold.indices, self.shapes[fold.buffer], strict=False):
-            flat = f"({flat} * {extent} + {self.value(place)})"
-        return self._in_block(fold.buffer, self._block(node)[0], flat, dtype)
+        block = () if node.unit is None else (node.block,)
+        return self.cell(fold.buffer, (*block, *fold.indices), fold.value.dtype)
 
-    def _by_element(
-        self, node: OrderedReduction, ranges: Sequence[Range], last: list[Range]
-    ) -> None:
-        kept = [each for each in ranges if each[0] not in node.axes]
-        reduced = [each for each in ranges if each[0] in node.axes]
-        is_first = "1" if node.unit is None else self._block(node)[1]
-        with self.when(is_first), self.over([*kept, *last]):
-            for fold in node.folds:
-                self.lines.append(f"{self._target(node, fold)} = {_start(fold)};")
-        with self.over([*reduced, *kept, *last]):
-            self.stored(node.stores)
-            for fold in node.folds:
-                target, value = self._target(node, fold), self.value(fold.value)
-                total = self.combined(fold.combine, fold.value.dtype, target, value)
-                self.lines.append(f"{target} = {total};")
-
-    def _in_sequence(
-        self, node: OrderedReduction, ranges: Sequence[Range], last: list[Range]
-    ) -> None:
-        (axis,), (fold,) = node.axes, node.folds
+    def _in_sequence(self, node: OrderedReduction) -> None:
+        (fold,) = node.folds
         dtype, total = fold.value.dtype, f"s{next(self.numbers)}"
         self.accumulators.append(f"{TYPES[dtype.name]} {total};")
-        with self.over(ranges):
+        with self.over(self._over(node, range(node.outer, node.last))):
             self.lines.append(f"{total} = {_start(fold)};")
-            with self.over(last):
-                value = self.value(fold.value)
-                if axis == last[0][0]:
-                    self.lines.append(
-                        f"{total} = {self.combined(fold.combine, dtype, total, value)};"
-                    )
-                else:
-                    self.lines.append(f"{total} = {value};")
-                    with self.when(f"i{axis}"):
-                        self.lines.append(f"i{axis}--;")
-                        before = self.cell(fold.buffer, fold.indices, dtype)
-                        self.lines += [f"{TYPES[dtype.name]} before = {before};", f"i{axis}++;"]
-                        both = self.combined(fold.combine, dtype, "before", value)
-                        self.lines.append(f"{total} = {both};")
+            with self.over(self._over(node, [node.last])):
+                both = self.combined(fold.combine, dtype, total, self.value(fold.value))
+                self.lines.append(f"{total} = {both};")
                 self.lines.append(f"{self.cell(fold.buffer, fold.indices, dtype)} = {total};")
 
     # -- reductions in lanes --------------------------------------------------------------------
 
-    def _in_lanes(self, node: OrderedReduction, ranges: Sequence[Range], last: list[Range]) -> None:
-        kept = [each for each in ranges if each[0] not in node.axes]
-        first = max((dim + 1 for dim, *_ in kept), default=node.outer)
-        before = [each for each in ranges if each[0] in node.axes and each[0] < first]
-        run = [each for each in ranges if each[0] in node.axes and each[0] >= first]
+    def _in_lanes(self, node: OrderedReduction) -> None:
         lanes = _Lanes(self, node)
-        with self.over(kept):
-            if node.unit is not None and not kept and node.bounds is None:
-                self._run_of_units(node, lanes, run, last)
-            else:
-                lanes.start()
-                with self.over(before):
-                    self.lines.append(f"{lanes.name}p = 0;")
-                    self._rows(node, lanes, run, last)
-                    lanes.close()
-                self.lines += [f"i{dim} = 0;" for dim, *_ in (*before, *run, *last)]
-                self._finish_lanes(node, lanes, is_total=not kept)
+        with self.over(self._over(node, node.kept)):
+            if node.spans_units:
+                self._run_of_units(node, lanes)
+                return
+            lanes.start()
+            with self.over(self._over(node, node.before)):
+                self.lines.append(f"{lanes.name}p = 0;")
+                self._rows(node, lanes)
+                lanes.close()
+            self.lines += [f"i{dim} = 0;" for dim in (*node.before, *node.run, node.last)]
+            self._finish_lanes(node, lanes)
 
-    def _rows(
-        self, node: OrderedReduction, lanes: _Lanes, run: Sequence[Range], last: Sequence[Range]
-    ) -> None:
-        with self.over([*run, *last]):
+    def _rows(self, node: OrderedReduction, lanes: _Lanes) -> None:
+        with self.over(self._over(node, [*node.run, node.last])):
             self.stored(node.stores)
             lanes.add([self.value(fold.value) for fold in node.folds])
 
-    def _run_of_units(
-        self, node: OrderedReduction, lanes: _Lanes, run: Sequence[Range], last: Sequence[Range]
-    ) -> None:
+    def _run_of_units(self, node: OrderedReduction, lanes: _Lanes) -> None:
         assert node.unit is not None
-        unit, (block, is_first) = self.value(node.unit), self._block(node)
-        sizes = [self.value(node.extents[dim]) for dim, *_ in (*run, *last)]
-        with self.when(is_first):
+        with self.when(self.value(opens_block(node.unit))):
             lanes.start()
-        self.lines.append(f"{lanes.name}p = {unit} % i102 * {' * '.join(sizes)};")
-        self._rows(node, lanes, run, last)
-        with self.when(f"({unit} + 1) % i102 == 0 || {unit} + 1 == i101"):
+        self.lines.append(f"{lanes.name}p = {self.value(node.offset)};")
+        self._rows(node, lanes)
+        with self.when(self.value(closes_block(node.unit))):
             lanes.close()
-            self._into_block(node, lanes, block)
+            self._into_block(node, lanes)
 
-    def _into_block(self, node: OrderedReduction, lanes: _Lanes, block: str) -> None:
-        parts: dict[int, int] = {}
+    def _into_block(self, node: OrderedReduction, lanes: _Lanes) -> None:
+        parts, block = dict[int, int](), self.value(node.block)
         for number, fold in enumerate(node.folds):
             part = parts[fold.buffer] = parts.get(fold.buffer, -1) + 1
             for lane in range(lanes.width):
-                place = str(part * lanes.width + lane)
-                cell = self._in_block(fold.buffer, block, place, fold.value.dtype)
-                self.lines.append(f"{cell} = {lanes.name}a{number}[{lane}];")
+                each = self._partial(fold.buffer, block, str(part * lanes.width + lane))
+                kind = TYPES[fold.value.dtype.name]
+                self.lines.append(f"*({kind} *)({each}) = {lanes.name}a{number}[{lane}];")
 
-    def _finish_lanes(self, node: OrderedReduction, lanes: _Lanes, is_total: bool) -> None:
-        if node.unit is not None and is_total:
-            self._into_block(node, lanes, self._block(node)[0])
+    def _finish_lanes(self, node: OrderedReduction, lanes: _Lanes) -> None:
+        if node.unit is not None and not node.kept:
+            self._into_block(node, lanes)
             return
         for number, fold in enumerate(node.folds):
             dtype, found = fold.value.dtype, f"{lanes.name}a{number}"
@@ -305,7 +269,7 @@ class ArrayPrinter(CPrinter):
             if node.unit is None:
                 self.lines.append(f"{target} = {found}[0];")
                 continue
-            with self.when(f"!({self._block(node)[1]})"):
+            with self.when(f"!{self.value(opens_block(node.unit))}"):
                 both = self.combined(fold.combine, dtype, target, f"{found}[0]")
                 self.lines.append(f"{found}[0] = {both};")
             self.lines.append(f"{target} = {found}[0];")

@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fusewright.codegen.loops import spelled
 from fusewright.codegen.pairs import updated
 from fusewright.ir.dtypes import BOOL, FLOAT16, FLOAT32, INT32, INT64, UINT64, DType
 from fusewright.ir.expr import Expr, postorder
@@ -204,7 +203,7 @@ class CPrinter:
 
     def value(self, root: Expr) -> str:
         """A variable that holds the expression's value, computed here."""
-        (root,) = decompose_all([spelled(root)], self.primitives)
+        (root,) = decompose_all([root], self.primitives)
         names: dict[Expr, str] = {}
         for node in postorder([root]):
             text = self._one(node, [names[arg] for arg in node.args])

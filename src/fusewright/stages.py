@@ -16,6 +16,7 @@ _STAGE_OF = (
     ("runtime/trace.py", "slice"), ("runtime/reuse.py", "slice"), ("runtime/cache.py", "cache"),
     ("cpu/compiled.py", "cache"), ("cpu/disk_keys.py", "cache"),
     ("cpu/stored_programs.py", "cache"), ("plan/explain.py", "record"), ("plan/count.py", "record"),
+    ("analysis/traffic.py", "record"),
     ("codegen/listing.py", "record"), ("cpu/record.py", "record"), ("runtime/trigger.py", "record"),
     ("plan/fuse.py", "plan"), ("plan/merge.py", "plan"), ("plan/", "nests"), ("codegen/", "lower"),
     ("rules/", "lower"), ("cpu/compiler.py", "compile"), ("cpu/llvm.py", "compile"),

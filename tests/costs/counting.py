@@ -52,7 +52,7 @@ class MarkingMachine(ArrayMachine):
 
     def _place(self, number: int, places: Sequence[Any]) -> tuple[Any, tuple[int, ...]]:
         array, where = super()._place(number, places)
-        if number not in self.rooms:
+        if number not in self.rooms and number not in self.partials:
             _mark(self.marks.written, array, where)
         return array, where
 

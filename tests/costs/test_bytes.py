@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy
 import pytest
+from tests.array_kernels import MORE
 from tests.costs.counting import counted
+from tests.golden.array_programs import ARRAYS
 
 import fusewright as fw
 import fusewright.numpy as np
@@ -63,8 +65,14 @@ PROGRAMS: dict[str, Callable[[], tuple[Any, ...]]] = {
     "from nothing": lambda: (np.arange(100.0) * 0.5,),
     "a single value": lambda: ((array(5) + 1.0)[2] * 2.0,),
     "taken": lambda: (array(50)[fw.asarray(numpy.arange(0, 50, 2))] + 1,),
+    "taken from two columns": lambda: (lambda a, rows: (a[rows, 0] + a[rows, 3],))(
+        array(40, 5), fw.asarray(numpy.arange(0, 40, 3))
+    ),
     "nothing": lambda: (array(0) + 1,),
+    "sums of nothing": lambda: (array(5, 0).sum(axis=1) + array(5), array(0).sum()),
 }
+BOUNDED = {"taken"}
+"""Programs with indices that depend on data: each element is read once at most."""
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -81,6 +89,20 @@ def test_predicted_bytes_are_the_counted_bytes(name: str, fuse: bool) -> None:
         ran = [(k.bytes_read, k.bytes_written) for k in profile.kernels]
         assert ran == expected
         assert any(sum(pair) for pair in expected) or name == "nothing"
+
+
+@pytest.mark.parametrize("name", [*ARRAYS, *MORE])
+def test_predicted_bytes_of_golden_programs(name: str) -> None:
+    """Tiles, rings, stretches, blocks and boxes reach what their interpreter touches."""
+    result = {**ARRAYS, **MORE}[name]()
+    values = result if isinstance(result, tuple) else (result,)
+    values = tuple(value for value in values if isinstance(value, fw.Array))
+    expected = counted([v._node for v in values if v._node.args], current())
+    found = [(k.bytes_read, k.bytes_written) for k in fw.explain(*values).kernels]
+    if name in BOUNDED:
+        assert (numpy.array(found) >= numpy.array(expected)).all()
+    else:
+        assert found == expected
 
 
 def test_a_table_that_repeats_is_bounded_from_above() -> None:

@@ -86,6 +86,14 @@ def _quotient(a: Interval, b: Interval) -> Interval | None:
     return (ends[0], ends[1])
 
 
+def _truncated(a: Interval, b: Interval) -> Interval | None:
+    return _quotient(a, b) if a[0] >= 0 and b[0] > 0 else None
+
+
+def _rest(a: Interval, b: Interval) -> Interval | None:
+    return _remainder(a, b) if a[0] >= 0 and b[0] > 0 else None
+
+
 def _remainder(a: Interval, b: Interval) -> Interval | None:
     if b[0] != b[1] or not b[0]:
         return None
@@ -134,6 +142,8 @@ _RULES: dict[str, Any] = {
     "absolute": _absolute,
     "floor_divide": _quotient,
     "remainder": _remainder,
+    "tdiv": _truncated,
+    "trem": _rest,
     "left_shift": _left,
     "shl": _left,
     "right_shift": _right,

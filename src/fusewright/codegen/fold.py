@@ -25,11 +25,15 @@ class Folding:
         self.partials: dict[int, str] = {}
 
     def combine(self, name: str, dtype: DType, a: str, b: str, width: int) -> str:
-        """Two registers combined, as instructions in the innermost scope."""
-        left, right = param(-1, dtype), param(-2, dtype)
+        """Two registers combined, as a reduction or scan of this name does."""
         row = ops.REDUCE.get(name) or ops.SCAN[name]
+        return self.update(row.combine, dtype, a, b, width)
+
+    def update(self, by: str, dtype: DType, a: str, b: str, width: int) -> str:
+        """An operation of two registers, as instructions in the innermost scope."""
+        left, right = param(-1, dtype), param(-2, dtype)
         registers: dict[Expr, str] = {left: a, right: b}
-        root = decompose(typed_op(row.combine, dtype, left, right))
+        root = decompose(typed_op(by, dtype, left, right))
         for node in postorder([root]):
             if node in registers:
                 continue

@@ -18,7 +18,6 @@ from contextlib import ExitStack
 from fusewright.codegen.loops import at, larger, smaller
 from fusewright.codegen.spell import literal, llvm_type
 from fusewright.codegen.work import Fold, Work
-from fusewright.ir import linear
 from fusewright.ir.dtypes import BOOL, INT64
 from fusewright.ir.expr import Expr, const, op
 from fusewright.ir.identity import of_reduction
@@ -27,32 +26,20 @@ from fusewright.ir.identity import of_reduction
 class LaneOrder(Work):
     """One such phase."""
 
-    @property
-    def over_units(self) -> bool:
-        """Whether the rows of several units are one run."""
-        return self.sink and not self.kept and self.node.bounds is None
-
-    @property
-    def run(self) -> list[int]:
-        """The reduced dims before the last that are one dim with it."""
-        first = max((dim + 1 for dim in self.kept), default=self.node.outer)
-        return [dim for dim in self.reduced if dim >= first]
-
     def fold(self) -> None:
         lanes = self.node.lanes.width
         totals = self._slots(lanes)
         with ExitStack() as stack:
-            here = self._loops(stack, self.kept, {})
-            if self.over_units:
+            here = self._loops(stack, self.node.kept, {})
+            if self.node.spans_units:
                 self._by_rows(here, totals, lanes)
-                last = self.builder.scalar(self._ends_block())
+                last = self._closes_block()
                 stack.enter_context(self.builder.when(last))
             else:
                 self._reset(totals, lanes)
                 with ExitStack() as reduction:
-                    before = [dim for dim in self.reduced if dim not in self.run]
-                    there = self._loops(reduction, before, here)
-                    collect = self._by_rows if self.run else self._chunks
+                    there = self._loops(reduction, self.node.before, here)
+                    collect = self._by_rows if self.node.run else self._chunks
                     collect(there, totals, lanes)
             finals = self._got(totals, lanes)
             for fold, final in zip(self.folds, finals, strict=True):
@@ -87,12 +74,12 @@ class LaneOrder(Work):
         ]
 
     def _finish_last(self, fold: Fold, here: dict[int, Expr], final: str, lanes: int) -> None:
-        if self.sink and not self.kept:
+        if self.node.unit is not None and not self.node.kept:
             self._into_block(fold, final, lanes)
             return
         result = self.folding.halve(fold.name, fold.dtype, final, lanes)
         place = self._place(here)
-        if self.sink:
+        if self.node.unit is not None:
             self._combine_into(fold, self._block_place(fold, place), result)
             return
         self.memory.store(fold.slot, self._where(fold, place), result, fold.dtype)
@@ -101,17 +88,17 @@ class LaneOrder(Work):
         """A run of rows that do not lie end to end; a block of them is complete with its last."""
         chunks = self._slots(lanes)
         with ExitStack() as stack:
-            if self.over_units:
-                first = self.builder.scalar(self._first_of_block())
+            if self.node.spans_units:
+                first = self._opens_block()
                 stack.enter_context(self.builder.when(first))
                 self._reset(totals, lanes)
             self._reset(chunks, lanes)
         with ExitStack() as stack:
-            there = self._loops(stack, self.run, here)
+            there = self._loops(stack, self.node.run, here)
             self._row(there, chunks, totals, lanes)
         with ExitStack() as stack:
-            if self.over_units:
-                last = self.builder.scalar(self._ends_block())
+            if self.node.spans_units:
+                last = self._closes_block()
                 stack.enter_context(self.builder.when(last))
             self._add_chunk(chunks, totals, lanes)
 
@@ -124,7 +111,8 @@ class LaneOrder(Work):
     ) -> None:
         """One row: element j of it is element `start + j` of the run."""
         builder, width = self.builder, self.limits[1]
-        origin = self.builder.scalar(self._start_of_row(here))
+        (offset,) = self.lowering.derived.primitives([self.node.offset])
+        origin = self.builder.scalar(at(offset, self._place(here)))
         start = builder.variable(origin)
         begin = self.builder.scalar(op("bitwise_and", start, const(-self.node.chunk, INT64)))
         end = self.builder.scalar(op("add", start, width))
@@ -171,17 +159,6 @@ class LaneOrder(Work):
                 value = self.builder.emit(at(fold.body, place))
                 after = self.folding.combine(fold.name, fold.dtype, before, value, 1)
                 self.builder.line(f"store {kind} {after}, ptr {pointer}")
-
-    def _start_of_row(self, here: dict[int, Expr]) -> Expr:
-        """How many elements of the run come before the row."""
-        extents = [self._placed(extent) for extent in self.node.extents]
-        total: Expr = const(0, INT64)
-        if self.over_units:
-            assert self.unit is not None
-            total = op("trem", self.unit, self._block_size)
-        for dim in self.run:
-            total = linear.plus(linear.times(total, extents[dim]), here[dim])
-        return linear.times(total, extents[-1])
 
     def _collect(self, here: dict[int, Expr], variable: Expr, chunks: Sequence[str]) -> None:
         """Add a vector of a row to the accumulators in memory; idle lanes keep theirs."""

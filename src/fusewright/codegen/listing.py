@@ -227,17 +227,11 @@ class _Listing:
 
     def _reduction(self, node: OrderedReduction) -> Iterator[str]:
         """The loops of a reduction, the last dim innermost, and how they collect."""
-        last = len(node.extents) - 1
-        before = range(node.outer, last)
-        kept = [dim for dim in before if dim not in node.axes or node.order == "scan"]
-        reduced = [dim for dim in before if dim not in kept]
-        order = [*kept, *reduced] if node.order == "lanes" else [*reduced, *kept]
         indent = ""
-        for dim in order:
+        for dim in (*node.kept, *node.before, *node.run):
             yield f"{indent}for {_DIMS[dim]} in {self._range(node.low[dim], node.high[dim])}:"
             indent += _STEP
-        ends = node.bounds or (node.low[last], node.high[last])
-        head = f"for {_DIMS[last]} in {self._range(*ends)}:"
+        head = f"for {_DIMS[node.last]} in {self._range(*node.ends)}:"
         yield indent + _headed(head, [*self._collects(node)])
         lines = (
             self._scan(node, node.folds[0]) if node.order == "scan"
@@ -246,11 +240,10 @@ class _Listing:
         yield from (f"{indent}{_STEP}{line}" for line in lines)
 
     def _collects(self, node: OrderedReduction) -> Iterator[str]:
-        width = node.lanes.width
         if node.order == "lanes":
-            yield f"collected in {width} lanes, {node.chunk} elements at a time"
+            yield f"collected in {node.lanes.width} lanes, {node.chunk} elements at a time"
         else:
-            yield "in order" if node.axes[-1] == len(node.extents) - 1 else f"{width} lanes"
+            yield "in order"
         if node.unit is not None:
             yield "in blocks of units"
 

@@ -188,21 +188,3 @@ def smaller(a: Expr, b: Expr) -> Expr:
 def larger(a: Expr, b: Expr) -> Expr:
     """max(a, b) in primitives."""
     return op("where", op("less", a, b), b, a)
-
-
-def spelled(root: Expr, here: Mapping[int, Expr] | None = None) -> Expr:
-    """Positions in primitives: `imin` and `imax` become selections; dims are bound to variables
-    where these are given.
-    """
-    if not root.args:
-        return root if here is None or root.name != "index" else here[root.attr]
-    memo: dict[Expr, Expr] = {}
-    for node in postorder([root]):
-        args = tuple(memo[arg] for arg in node.args)
-        if node.name in ("imin", "imax"):
-            memo[node] = smaller(*args) if node.name == "imin" else larger(*args)
-        elif here is not None and node.name == "index":
-            memo[node] = here[node.attr]
-        else:
-            memo[node] = rebuild(node, args)
-    return memo[root]

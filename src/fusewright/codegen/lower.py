@@ -18,6 +18,8 @@ from fusewright.codegen.module import Module, Word
 from fusewright.codegen.prelude import prelude
 from fusewright.codegen.statements import ATTRIBUTES, Emission
 from fusewright.ir.dtypes import component
+from fusewright.ir.expr import load
+from fusewright.ir.loops.statements import Store
 from fusewright.ir.tree.nodes import (
     OrderedReduction,
     RepeatedStep,
@@ -64,6 +66,16 @@ class ArrayEmission(UnitArguments):
 
     def _stored(self, node: Together) -> None:
         self.together(node.body)
+
+    def updated(self, store: Store) -> str:
+        """The register of what an element gets; one that is updated is read here and now."""
+        value = self.builder.emit(self.settled(store.value))
+        if not store.combine:
+            return value
+        dtype, width = store.value.dtype, self.builder.lanes.width if self.builder.lanes else 1
+        there = load(store.buffer, tuple(map(self.settled, store.indices)), dtype)
+        before = self.memory.load(there, width)
+        return self.folding.update(store.combine, dtype, before, value, width)
 
     def _reduction(self, node: OrderedReduction) -> None:
         reduction.write(self.folding, self, node)

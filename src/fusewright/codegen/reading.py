@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import reduce
 
 from fusewright.codegen.derived import Derived
-from fusewright.codegen.loops import Loops, at, spelled
+from fusewright.codegen.loops import Loops, at
 from fusewright.codegen.memory import Layout
 from fusewright.codegen.module import Word, Words
 from fusewright.codegen.spell import llvm_type
@@ -35,7 +35,6 @@ class Reading(Loops):
         self.derived = derived or Derived()
         self.in_order = tree.units is None
         self.words = Words()
-        self._spelled: dict[Expr, Expr] = {}
         self.variables: dict[int, Expr] = {}
         self.values: dict[int, Expr] = {}
         self.cells: dict[int, str] = {}
@@ -69,7 +68,7 @@ class Reading(Loops):
 
     def _settled_extents(self, buffer: Buffer) -> Buffer:
         """The buffer, its sizes in primitives: those of new arrays are any arithmetic."""
-        extents = self.derived.primitives([spelled(each) for each in buffer.extents])
+        extents = self.derived.primitives(buffer.extents)
         return replace(buffer, extents=tuple(extents))
 
     def read_parameters(self, roots: Sequence[Expr]) -> None:
@@ -110,8 +109,7 @@ class Reading(Loops):
         """The expression in primitives, with every variable, and where nodes run in order every
         load, read here and now.
         """
-        if root.args:
-            root = self._in_primitives(root)
+        (root,) = self.derived.primitives([root])
         if not self.in_order:
             return at(root, self.variables)
         memo: dict[Expr, Expr] = {}
@@ -124,13 +122,6 @@ class Reading(Loops):
                 fresh = rebuild(node, tuple(memo[arg] for arg in node.args))
                 memo[node] = self._load(fresh) if node.name == "load" else fresh
         return memo[root]
-
-    def _in_primitives(self, root: Expr) -> Expr:
-        known = self._spelled.get(root)
-        if known is None:
-            (known,) = self.derived.primitives([spelled(root)])
-            self._spelled[root] = known
-        return known
 
     def read_variable(self, node: Expr) -> Expr:
         """A variable's value here and now."""

@@ -152,8 +152,12 @@ class Emission(Tasks):
     def together(self, stores: Stores) -> None:
         """All values before the first is stored."""
         places = self.places(stores)
-        values = [self.builder.emit(self.settled(updated(each))) for each in stores_in(stores)]
+        values = [self.updated(each) for each in stores_in(stores)]
         self.write(stores, places, values)
+
+    def updated(self, store: Store) -> str:
+        """The register of what an element gets."""
+        return self.builder.emit(self.settled(updated(store)))
 
     def places(self, stores: Stores) -> list[list[Expr]]:
         """Where stores write; of a complex number, whatever the part."""

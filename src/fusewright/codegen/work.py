@@ -7,13 +7,13 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple
 
 from fusewright.codegen.fold import Folding, store_lanes
-from fusewright.codegen.loops import at, spelled
+from fusewright.codegen.loops import at
 from fusewright.codegen.spell import llvm_type
 from fusewright.ir import linear
 from fusewright.ir.dtypes import BOOL, INT64, DType
-from fusewright.ir.expr import Expr, const, load, op
+from fusewright.ir.expr import Expr, const, load
 from fusewright.ir.tree.nodes import OrderedReduction
-from fusewright.ir.tree.units import BLOCK, HIGH
+from fusewright.ir.tree.units import closes_block, opens_block
 
 if TYPE_CHECKING:
     from fusewright.codegen.arguments import UnitArguments
@@ -64,14 +64,8 @@ class Work:
             Write(s.buffer, s.indices, body) for s, body in zip(node.stores, written, strict=True)
         ]
         self.variables = lowering.variables
-        self.sink = node.unit is not None
-        self.unit = None if node.unit is None else self._placed(node.unit)
-        rank = len(node.extents)
-        self.inner = range(node.outer, rank)
-        self.kept = [dim for dim in self.inner[:-1] if dim not in node.axes]
-        self.reduced = [dim for dim in self.inner[:-1] if dim in node.axes]
-        bounds = node.bounds or (node.low[-1], node.high[-1])
-        self.limits = self._placed(bounds[0]), self._placed(bounds[1])
+        self.inner = range(node.outer, len(node.extents))
+        self.limits = self._placed(node.ends[0]), self._placed(node.ends[1])
 
     @property
     def width(self) -> int:
@@ -80,7 +74,7 @@ class Work:
 
     def _placed(self, node: Expr) -> Expr:
         """An expression of the tree here, in primitives."""
-        return spelled(node, self.variables)
+        return self.lowering.settled(node)
 
     def _store_maps(self, place: dict[int, Expr]) -> None:
         for slot, where, body in self.stores:
@@ -111,47 +105,31 @@ class Work:
     def _where(self, fold: Fold, place: dict[int, Expr]) -> list[Expr]:
         return [at(i, place) for i in fold.where]
 
-    def _target(self, fold: Fold, place: dict[int, Expr]) -> list[Expr]:
-        """Where a fold along outer dims accumulates."""
-        return self._block_place(fold, place) if self.sink else self._where(fold, place)
-
     def _read(self, slot: int, where: Sequence[Expr], dtype: DType) -> str:
         return self.memory.load(load(slot, tuple(where), dtype), self.width)
 
     # -- blocks of units ------------------------------------------------------------------------
 
-    @property
-    def _block_size(self) -> Expr:
-        return self.variables[BLOCK.attr]
+    def _unit(self) -> Expr:
+        assert self.node.unit is not None, "units are asked for where they are reduced"
+        return self.node.unit
 
-    def _block_number(self) -> Expr:
-        assert self.unit is not None
-        if self.node.bounds is not None:
-            return self.unit
-        return op("tdiv", self.unit, self._block_size)
+    def _opens_block(self) -> str:
+        """The register that says whether the unit is the first of its block."""
+        return self.builder.scalar(self._placed(opens_block(self._unit())))
 
-    def _first_of_block(self) -> Expr:
-        assert self.unit is not None
-        rest = op("trem", self.unit, self._block_size)
-        return op("equal", rest, const(0, INT64))
-
-    def _ends_block(self) -> Expr:
-        """Whether the unit is the last of its block, or of all the thread has."""
-        assert self.unit is not None
-        one = const(1, INT64)
-        before = op("trem", self.unit, self._block_size)
-        full = op("equal", op("add", before, one), self._block_size)
-        end = op("equal", op("add", self.unit, one), self.variables[HIGH.attr])
-        return op("bitwise_or", full, end)
+    def _closes_block(self) -> str:
+        """The same of the last."""
+        return self.builder.scalar(self._placed(closes_block(self._unit())))
 
     def _block_place(self, fold: Fold, place: dict[int, Expr]) -> list[Expr]:
-        return [self._block_number(), *self._where(fold, place)]
+        return [self._placed(self.node.block), *self._where(fold, place)]
 
     def _into_block(self, fold: Fold, total: str, lanes: int) -> None:
         """The lanes of this unit's block so far."""
         builder = self.builder
         number = builder.scalar(
-            linear.plus(linear.times(self._block_number(), fold.parts), fold.part)
+            linear.plus(linear.times(self._placed(self.node.block), fold.parts), fold.part)
         )
         element = "i8" if fold.dtype is BOOL else fold.dtype.llvm
         partial = self.folding.partials[fold.slot]
@@ -160,7 +138,7 @@ class Work:
 
     def _combine_into(self, fold: Fold, where: list[Expr], value: str) -> None:
         """Add one element to this unit's block."""
-        first = self.builder.scalar(self._first_of_block())
+        first = self._opens_block()
         kind = llvm_type(fold.dtype, 1)
         before = self._read(fold.slot, where, fold.dtype)
         total = self.folding.combine(fold.name, fold.dtype, before, value, 1)

@@ -135,10 +135,13 @@ def written_loops(loops: Iterable[LoopReport]) -> Iterator[LoopReport]:
         yield replace(kept, threads=threads, vectors=vectors, folds=folds, scans=scans)
 
 
+WORDED = {"threads": "on threads", "vectors": "in vectors"}
+"""What explanations call the ways of `LoopReport`."""
+
+
 def how_it_runs(loop: LoopReport) -> str:
     """In order, or how else, and why."""
-    found = (("on threads", loop.threads), ("in vectors", loop.vectors))
-    ways = [way for way, runs in found if runs]
+    ways = [WORDED[way] for way in loop.ways]
     collected = ", ".join(f"`{name}`" for name in loop.folds)
     begun = ", ".join(f"`{name}`" for name in loop.scans)
     free = (

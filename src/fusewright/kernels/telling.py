@@ -122,19 +122,11 @@ def _bytes(kernel: Loops, given: Sequence[int]) -> tuple[int, int]:
     return read, sum(sizes.get(number, 0) for number in kernel.written)
 
 
-WAYS = {
-    (True, True): "threads, vectors",
-    (True, False): "threads",
-    (False, True): "vectors",
-    (False, False): "in order",
-}
-"""How a loop runs, by whether it may be on threads and in vectors."""
-
-
 def _loop(loop: LoopReport) -> Operation:
     name = "loop over " + ", ".join(loop.names) if loop.span[1] else "array statement"
     why = loop.why + (f" (line {loop.because[1]})" if loop.why and loop.because[1] else "")
-    return Operation(name, "", (), WAYS[loop.threads, loop.vectors], _line(loop.span), why)
+    how = ", ".join(loop.ways) or "in order"
+    return Operation(name, "", (), how, _line(loop.span), why)
 
 
 def _line(span: Span) -> Line | None:

@@ -90,3 +90,15 @@ def test_small_arrays_stay_in_the_caches() -> None:
     kernel = fw.kernel(two)
     kernel(*arrays((0, 0, 0), "float64"))
     assert "!nontemporal" not in text_of(kernel)
+
+
+@pytest.mark.usefixtures("all_large")
+def test_trees_of_arrays_that_pass_the_caches_are_well_formed() -> None:
+    """They need no anchor: where a result of ours begins is known."""
+    with fw.options(debug=True, interpret=False):
+        x = fw.asarray(np.ones((32, 48))) * 2.0
+        found = x.sum(axis=0)
+        (kernel,) = fw.explain(x, found).kernels
+        assert "past the caches" in kernel.loops
+        fw.evaluate(x, found)
+    assert (np.asarray(found) == 64.0).all()

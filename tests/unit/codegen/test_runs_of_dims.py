@@ -6,7 +6,7 @@ import hashlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,8 @@ import pytest
 
 import fusewright as fw
 from fusewright.codegen import canonical
-from fusewright.ir.tree.nodes import OrderedReduction, walk
+from fusewright.ir.loops.statements import Store
+from fusewright.ir.tree.nodes import MappedLoop, OrderedReduction, blocks
 
 SHAPES = [(37, 50, 3), (5, 3000, 4), (2, 1, 700, 2), (9, 0, 3), (1, 1, 1), (40, 6, 5, 3)]
 SHAPES += [(30_000, 3), (1000, 17), (40, 1000), (3, 20_000), (0, 4), (700, 1)]
@@ -160,6 +161,19 @@ def test_without_the_core_the_bits_are_the_same() -> None:
     assert done.stdout.strip() == digest()
 
 
+def reductions_in(body: Any, around: int) -> Iterator[int]:
+    """The dims of the loops around each element that is updated, and of reductions in lanes."""
+    for node in body:
+        if isinstance(node, OrderedReduction):
+            yield from (len(node.extents) for _ in node.folds)
+        elif isinstance(node, Store):
+            yield from [around] * bool(node.combine)
+        else:
+            inside = around + isinstance(node, MappedLoop)
+            for inner in blocks(node):
+                yield from reductions_in(inner, inside)
+
+
 def ranks(program: Callable[[Any], Any], shape: tuple[int, ...], cache: Any) -> list[int]:
     """How many dims the loops of the reductions have that a program compiles (its structure is not
     met elsewhere).
@@ -168,8 +182,7 @@ def ranks(program: Callable[[Any], Any], shape: tuple[int, ...], cache: Any) -> 
     original = canonical.module_of
 
     def module_of(tree: Any, *rest: Any) -> Any:
-        found = (node for node in walk(tree.body) if isinstance(node, OrderedReduction))
-        seen.extend(len(node.extents) for node in found for _ in node.folds)
+        seen.extend(reductions_in(tree.body, 0))
         return original(tree, *rest)
 
     with pytest.MonkeyPatch.context() as patch, fw.options(interpret=False, cache_dir=str(cache)):

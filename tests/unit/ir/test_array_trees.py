@@ -64,7 +64,7 @@ def test_it_runs_part_by_part(block: int) -> None:
 WRONG = {
     "an index outside its loop": ("b1[i0, i1] * 2.0", "b1[i0, i2] * 2.0", "i2 outside"),
     "a row buffer that is none": ("keep b2", "keep b1", "row buffers"),
-    "an order that does not fit": ("by lanes over (1)", "by elements over (1)", "elements over"),
+    "an order that does not fit": ("by lanes over (1)", "by lanes over (0)", "lanes over"),
     "a reduction without chunks": (" chunk 32:", ":", "chunks"),
     "an unknown reduction": ("b0[i0] sum=", "b0[i0] add=", "no op add"),
     "a fold that replaces nothing": ("b0[i0] sum= b2", "b0[i0] = b2", "nothing is reduced"),

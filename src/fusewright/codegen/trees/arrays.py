@@ -291,7 +291,7 @@ class _ArrayBuild:
     ) -> Nodes:
         bodies = self.derived.primitives([n.body for m in phase for n in m.stage.nests])
         lanes = self._lanes(phase, width_of(bodies, self.vector_bytes, self.large))
-        return (reduction(phase, outer, unit, bounds, lanes, bodies),)
+        return reduction(phase, outer, unit, bounds, lanes, bodies)
 
     def _innermost(
         self,

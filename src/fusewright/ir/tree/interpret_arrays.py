@@ -5,9 +5,9 @@ scratch of its own, and what it has reduced over units is combined when all have
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from itertools import product
-from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from fusewright.ir.expr import Expr
 from fusewright.ir.loops.interpret import RUN
 from fusewright.ir.loops.statements import If, Store
 from fusewright.ir.tree.accumulators import LaneAccumulators, combined, halved, start_of
-from fusewright.ir.tree.interpret import TreeMachine
+from fusewright.ir.tree.interpret import TreeMachine, updated
 from fusewright.ir.tree.nodes import (
     Branch,
     MappedLoop,
@@ -39,6 +39,8 @@ from fusewright.ir.tree.units import (
     RowBuffer,
     Units,
     WindowStart,
+    closes_block,
+    opens_block,
 )
 
 UNWRITTEN = 77
@@ -137,10 +139,14 @@ class ArrayMachine(TreeMachine):
         self.arrays[room.number] = np.full([*shape, *parts], UNWRITTEN, kind)
 
     def _place(self, number: int, places: Sequence[Any]) -> tuple[Any, tuple[int, ...]]:
-        """The array and where in it; elements in C order are counted, as dims that run together or
-        one index for all dims may say.
+        """The array and where in it; of what is reduced in blocks those of its block.  Elements in
+        C order are counted, as dims that run together or one index for all dims may say.
         """
-        array, where = self.arrays[number], [int(place) for place in places]
+        where = [int(place) for place in places]
+        if number in self.partials:
+            shape = self.arrays[number].shape
+            return self.partials[number], (where[0], _flat(shape, where[1:]))
+        array = self.arrays[number]
         room, buffer = self.rooms.get(number), self.kernel.buffers[number]
         if room is not None and room.tile:
             where[0] -= self.starts[number]
@@ -160,22 +166,22 @@ class ArrayMachine(TreeMachine):
             return array[where]
         return super()._one(node, operands)
 
-    def _put(self, number: int, places: Sequence[Any], value: Any) -> None:
-        array, where = self._place(number, places)
-        array[where] = value
+    def _put(self, store: Store, places: Sequence[Any], value: Any) -> None:
+        array, where = self._place(store.buffer, places)
+        array[where] = updated(store.combine, store.value.dtype, array[where], value)
 
     def stored(self, stores: Sequence[Store | PairedStore]) -> None:
         """All values, then all stores, one for each lane."""
         made = [
-            (store.buffer, [self.value(p) for p in store.indices], self.value(store.value))
+            (store, [self.value(p) for p in store.indices], self.value(store.value))
             for store in stores_in(stores)
         ]
-        for number, places, value in made:
+        for store, places, value in made:
             if self.active is None:
-                self._put(number, places, value)
+                self._put(store, places, value)
                 continue
             for lane in np.flatnonzero(self.active):
-                self._put(number, [place[lane] for place in places], value[lane])
+                self._put(store, [place[lane] for place in places], value[lane])
 
     def let(self, node: IndexLet) -> None:
         """An index that follows from others."""
@@ -206,134 +212,73 @@ class ArrayMachine(TreeMachine):
             yield
 
     def _last(self, node: OrderedReduction) -> Iterator[int]:
-        bounds = node.bounds or (node.low[-1], node.high[-1])
-        low, high = (int(self.value(bound)) for bound in bounds)
+        low, high = (int(self.value(bound)) for bound in node.ends)
         for place in range(low, high):
-            self.indices[len(node.extents) - 1] = np.int64(place)
+            self.indices[node.last] = np.int64(place)
             yield place - low
-
-    def _dims(self, node: OrderedReduction) -> tuple[list[int], list[int]]:
-        before = range(node.outer, len(node.extents) - 1)
-        kept = [dim for dim in before if dim not in node.axes]
-        return kept, [dim for dim in before if dim in node.axes]
-
-    def _unit(self, node: OrderedReduction) -> tuple[int, bool]:
-        """The block of the unit, and whether the unit is its first."""
-        assert node.unit is not None
-        unit, size = int(self.value(node.unit)), self.given[2].block
-        return (unit if node.bounds is not None else unit // size), unit % size == 0
 
     def in_lanes(self, node: OrderedReduction) -> None:
         """Lane `i mod width` collects element `i`, chunk by chunk."""
-        kept, reduced = self._dims(node)
-        first = max((dim + 1 for dim in kept), default=node.outer)
-        run = [dim for dim in reduced if dim >= first]
-        for _ in self._space(node, kept):
-            if node.unit is not None and not kept and node.bounds is None:
-                self._run_of_units(node, run)
+        for _ in self._space(node, node.kept):
+            if node.spans_units:
+                self._run_of_units(node)
                 continue
             lanes = LaneAccumulators(node)
-            for _ in self._space(node, [dim for dim in reduced if dim < first]):
-                self._rows(node, run, lanes, 0)
+            for _ in self._space(node, node.before):
+                self._rows(node, lanes, 0)
                 lanes.close()
-            for number in [*reduced, len(node.extents) - 1]:
+            for number in (*node.before, *node.run, node.last):
                 self.indices[number] = np.int64(0)
-            self._finish_lanes(node, lanes, not kept)
+            self._finish_lanes(node, lanes)
 
-    def _rows(
-        self, node: OrderedReduction, run: list[int], lanes: LaneAccumulators, start: int
-    ) -> None:
-        for _ in self._space(node, run):
+    def _rows(self, node: OrderedReduction, lanes: LaneAccumulators, start: int) -> None:
+        for _ in self._space(node, node.run):
             for _ in self._last(node):
                 self.stored(node.stores)
                 lanes.add(start, [self.value(fold.value) for fold in node.folds])
                 start += 1
 
-    def _run_of_units(self, node: OrderedReduction, run: list[int]) -> None:
-        block, is_first = self._unit(node)
-        if is_first:
-            self.runs[id(node)] = LaneAccumulators(node)
+    def _run_of_units(self, node: OrderedReduction) -> None:
         assert node.unit is not None
-        unit, lanes = int(self.value(node.unit)), self.runs[id(node)]
-        size = prod(int(self.value(node.extents[dim])) for dim in (*run, len(node.extents) - 1))
-        self._rows(node, run, lanes, unit % self.given[2].block * size)
-        if (unit + 1) % self.given[2].block == 0 or unit + 1 == self.given[1]:
+        if self.value(opens_block(node.unit)):
+            self.runs[id(node)] = LaneAccumulators(node)
+        lanes = self.runs[id(node)]
+        self._rows(node, lanes, int(self.value(node.offset)))
+        if self.value(closes_block(node.unit)):
             lanes.close()
-            self._into_block(node, lanes, block)
+            self._into_block(node, lanes)
 
-    def _into_block(self, node: OrderedReduction, lanes: LaneAccumulators, block: int) -> None:
-        parts: dict[int, int] = {}
+    def _into_block(self, node: OrderedReduction, lanes: LaneAccumulators) -> None:
+        parts, block = dict[int, int](), int(self.value(node.block))
         for fold, total in zip(node.folds, lanes.totals, strict=True):
             part = parts[fold.buffer] = parts.get(fold.buffer, -1) + 1
             width = node.lanes.width
             self.partials[fold.buffer][block, part * width : (part + 1) * width] = total
 
-    def _finish_lanes(
-        self, node: OrderedReduction, lanes: LaneAccumulators, is_total: bool
-    ) -> None:
-        if node.unit is not None and is_total:
-            self._into_block(node, lanes, self._unit(node)[0])
+    def _finish_lanes(self, node: OrderedReduction, lanes: LaneAccumulators) -> None:
+        if node.unit is not None and not node.kept:
+            self._into_block(node, lanes)
             return
         for fold, total in zip(node.folds, lanes.totals, strict=True):
             dtype = fold.value.dtype
             value = halved(fold.combine, dtype, total)
-            places = [int(self.value(place)) for place in fold.indices]
+            places = [self.value(place) for place in fold.indices]
             if node.unit is None:
-                self._put(fold.buffer, places, value)
+                self._put(replace(fold, combine=""), places, value)
                 continue
-            is_first = self._unit(node)[1]
-            array, where = self._in_block(node, fold, places)
-            array[where] = value if is_first else combined(fold.combine, dtype, array[where], value)
-
-    def by_element(self, node: OrderedReduction) -> None:
-        """The results, or those of the block, are the accumulators."""
-        kept, reduced = self._dims(node)
-        if node.unit is None or self._unit(node)[1]:
-            for _ in self._space(node, kept):
-                for _ in self._last(node):
-                    for fold in node.folds:
-                        self._accumulate(node, fold, lambda fold, _: start_of(fold))
-        for _ in self._space(node, [*reduced, *kept]):
-            for _ in self._last(node):
-                self.stored(node.stores)
-                for fold in node.folds:
-                    self._accumulate(node, fold, self._more)
-
-    def _more(self, fold: Store, before: Any) -> Any:
-        return combined(fold.combine, fold.value.dtype, before, self.value(fold.value))
-
-    def _accumulate(
-        self, node: OrderedReduction, fold: Store, after: Callable[[Store, Any], Any]
-    ) -> None:
-        places = [int(self.value(place)) for place in fold.indices]
-        if node.unit is None:
-            array, where = self._place(fold.buffer, places)
-        else:
-            array, where = self._in_block(node, fold, places)
-        array[where] = after(fold, array[where])
-
-    def _in_block(
-        self, node: OrderedReduction, fold: Store, places: Sequence[int]
-    ) -> tuple[Any, tuple[int, ...]]:
-        shape = self.arrays[fold.buffer].shape
-        return self.partials[fold.buffer], (self._unit(node)[0], _flat(shape, places))
+            array, where = self._place(fold.buffer, [self.value(node.block), *places])
+            if not self.value(opens_block(node.unit)):
+                value = combined(fold.combine, dtype, array[where], value)
+            array[where] = value
 
     def in_sequence(self, node: OrderedReduction) -> None:
         """Each result from the one before."""
-        (axis,), (fold,), last = node.axes, node.folds, len(node.extents) - 1
-        dtype = fold.value.dtype
-        for _ in self._space(node, range(node.outer, last)):
+        (fold,) = node.folds
+        for _ in self._space(node, range(node.outer, node.last)):
             total = start_of(fold)
             for _ in self._last(node):
-                value = self.value(fold.value)
-                if axis == last:
-                    total = value = combined(fold.combine, dtype, total, value)
-                elif self.indices[axis]:
-                    self.indices[axis] -= 1
-                    array, where = self._place(fold.buffer, list(map(self.value, fold.indices)))
-                    self.indices[axis] += 1
-                    value = combined(fold.combine, dtype, array[where], value)
-                self._put(fold.buffer, list(map(self.value, fold.indices)), value)
+                total = combined(fold.combine, fold.value.dtype, total, self.value(fold.value))
+                self._put(replace(fold, combine=""), list(map(self.value, fold.indices)), total)
 
     # -- blocks ---------------------------------------------------------------------------------
 
@@ -364,7 +309,6 @@ class ArrayMachine(TreeMachine):
 
 _IN_ORDER: Mapping[str, Callable[[ArrayMachine, OrderedReduction], None]] = {
     "lanes": ArrayMachine.in_lanes,
-    "elements": ArrayMachine.by_element,
     "scan": ArrayMachine.in_sequence,
 }
 _RUN_ARRAY_NODE: Mapping[type, Callable[[ArrayMachine, Any], None]] = {

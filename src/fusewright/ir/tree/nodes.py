@@ -24,40 +24,14 @@ from fusewright.base.values import dataclass
 from fusewright.ir.expr import Expr, postorder
 from fusewright.ir.loops import statements
 from fusewright.ir.loops.statements import NOWHERE, Check, Kernel, Leave, Let, Print, Store
+from fusewright.ir.tree.lanes import Anchor as Anchor
+from fusewright.ir.tree.lanes import LaneMapping as LaneMapping
+from fusewright.ir.tree.reduction import FixedOrder as FixedOrder
+from fusewright.ir.tree.reduction import OrderedReduction as OrderedReduction
 from fusewright.ir.tree.units import IndexLet, Units, WindowStart
 
 RESERVED = ("unrolled", "grid", "block", "cluster")
 """Words for further mappings of loops; no target of today has them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Anchor:
-    """An element of a buffer: the one that a store along a loop writes at index 0."""
-
-    buffer: int
-    indices: tuple[Expr, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class LaneMapping:
-    """A loop runs in vectors of `width` iterations; the last vector is masked.
-
-    With an `anchor`, and at least `least` iterations, whole vectors are where that element's
-    address counts whole vectors, with a masked vector before them.  The stores of `nontemporal`
-    then pass the caches, where they all lie so.  With an `origin` they are where `origin` plus the
-    index is a multiple of the width, and that is known to be where lines of memory begin.
-    """
-
-    width: int
-    anchor: Anchor | None = None
-    least: int = 0
-    nontemporal: tuple[Anchor, ...] = ()
-    origin: Expr | None = None
-
-    @property
-    def past(self) -> frozenset[int]:
-        """The buffers that may be written past the caches."""
-        return frozenset(anchor.buffer for anchor in self.nontemporal)
 
 
 Room = Literal["register", "stack", "memory"]
@@ -207,38 +181,6 @@ class RepeatedStep:
 
     body: tuple[Store | PairedStore, ...]
     width: int
-    span: Span = NOWHERE
-
-
-FixedOrder = Literal["lanes", "elements", "scan"]
-"""`lanes`: lane `i mod width` collects element `i` of the last dim, chunk by chunk (decision 0006).
-`elements`: the results are the accumulators, in the order of the dims.  `scan`: each result is
-combined from the one before it.
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class OrderedReduction:
-    """`folds`, whose `combine` names a reduction, over `axes` of the dims from `outer` on, each in
-    [low, high); `stores` are written on the way.  `bounds` cut the last dim.
-
-    Units of a block are reduced into its partial results, where there is a `unit`.  Rows shorter
-    than `short` are taken element by element.
-    """
-
-    order: FixedOrder
-    folds: tuple[Store, ...]
-    stores: tuple[Store, ...]
-    extents: tuple[Expr, ...]
-    low: tuple[Expr, ...]
-    high: tuple[Expr, ...]
-    axes: tuple[int, ...]
-    outer: int
-    lanes: LaneMapping
-    chunk: int = 0
-    short: int = 0
-    unit: Expr | None = None
-    bounds: tuple[Expr, Expr] | None = None
     span: Span = NOWHERE
 
 

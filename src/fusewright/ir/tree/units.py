@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from fusewright.base.source import Span
 from fusewright.base.values import dataclass
-from fusewright.ir.expr import Expr, index
+from fusewright.ir.dtypes import INT64
+from fusewright.ir.expr import Expr, const, index, op
 from fusewright.ir.loops.statements import NOWHERE
 
 NAMES = ("low", "high", "block", "stretch", "unit", "turn", "begin", "end", "first", "last")
@@ -34,10 +35,28 @@ class RowBuffer:
     tile: bool = False
 
 
+def block_of(unit: Expr) -> Expr:
+    """The block a unit is in."""
+    return op("tdiv", unit, BLOCK)
+
+
+def opens_block(unit: Expr) -> Expr:
+    """Whether a unit is the first of its block."""
+    return op("equal", op("trem", unit, BLOCK), const(0, INT64))
+
+
+def closes_block(unit: Expr) -> Expr:
+    """Whether a unit is the last of its block, or of all the call has."""
+    one = const(1, INT64)
+    full = op("equal", op("add", op("trem", unit, BLOCK), one), BLOCK)
+    return op("bitwise_or", full, op("equal", op("add", unit, one), HIGH))
+
+
 @dataclass(frozen=True, slots=True)
 class PartialResults:
     """Units are reduced in blocks; `size` numbers are kept of each, and combined by halving when
-    all units are done, `width` at a time.  Where they `are_lanes`, sets of `width`, those are
+    all units are done, `width` at a time.  An element of `buffer` has the number of its block in
+    front of its indices until then.  Where they `are_lanes`, sets of `width`, those are
     combined by halving then.
     """
 

@@ -20,14 +20,15 @@ def check_array_tree(tree: Tree) -> None:
 
 
 class _ArrayChecker(TreeChecker):
-    """`rows` are the buffers in scratch."""
+    """`rows` are the buffers in scratch, `blocks` those that are reduced in blocks."""
 
-    combines = frozenset({*ops.REDUCE, *ops.SCAN})
+    is_known_to_lie_well = True
 
     def __init__(self, tree: Tree) -> None:
         super().__init__(tree)
         assert tree.units is not None
         self.rows = {room.number for room in tree.units.rooms}
+        self.blocks = {each.buffer for each in tree.units.partials}
         self.indices = {LOW.attr, HIGH.attr}
         if tree.units.partials:
             self.indices.add(BLOCK.attr)
@@ -59,18 +60,22 @@ class _ArrayChecker(TreeChecker):
         self.require(bool(node.folds), f"{where}: nothing is reduced")
         fits = all(axis < rank for axis in node.axes) and bool(node.axes)
         self.require(fits, f"{where}: axes {node.axes}")
-        last = node.axes[-1] == rank - 1
-        wanted = {"lanes": last, "elements": not last, "scan": len(node.axes) == 1}
-        self.require(wanted[node.order], f"{where}: {node.order} over {node.axes}")
+        last = node.axes[-1] == rank - 1 and (node.order == "lanes" or len(node.axes) == 1)
+        self.require(last, f"{where}: {node.order} over {node.axes}")
         self.require(bool(node.chunk) == (node.order == "lanes"), f"{where}: chunks")
         around = self.indices
         self.indices = around | set(range(node.outer, rank))
-        for store in (*node.stores, *node.folds):
+        for store in node.stores:
             self.leaf(store, where)
-        self.require(all(f.combine for f in node.folds), f"{where}: a fold that replaces")
-        self.indices = around
+        self.combines = ops.REDUCE if node.order == "lanes" else ops.SCAN
+        for fold in node.folds:
+            self.leaf(fold, where)
+            self.require(bool(fold.combine), f"{where}: a fold that replaces")
+        self.indices, self.combines = around, ops.MAP
 
     def fits(self, buffer: Buffer, count: int) -> bool:
-        """Complex numbers are seen as reals with one more dim; one index may count all dims."""
-        part = int(buffer.dtype.is_complex)
-        return count - part in (len(buffer.extents), 1)
+        """Complex numbers are seen as reals with one more dim; one index may count all dims; the
+        number of its block stands before the indices of what is reduced in blocks.
+        """
+        rank, part = len(buffer.extents), int(buffer.dtype.is_complex)
+        return count - part in (rank, 1, rank + (buffer.slot in self.blocks))

@@ -42,8 +42,14 @@ class LoopReport:
     scans: tuple[str, ...] = ()
 
     @property
+    def ways(self) -> tuple[str, ...]:
+        """On what it runs: `threads`, `vectors`, both, or in order on neither."""
+        found = (("threads", self.threads), ("vectors", self.vectors))
+        return tuple(way for way, runs in found if runs)
+
+    @property
     def parallel(self) -> bool:
-        return self.threads or self.vectors
+        return bool(self.ways)
 
 
 @dataclass(frozen=True, slots=True)

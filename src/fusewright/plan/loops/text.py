@@ -58,8 +58,7 @@ def _combined(word: str, letter: str, table: Mapping[int, Mapping[int, str]]) ->
 
 
 def _loop(loop: LoopReport) -> str:
-    ways = [word for word in ("threads", "vectors") if getattr(loop, word)]
-    how = f"on {', '.join(ways)}" if ways else "in order"
+    how = f"on {', '.join(loop.ways)}" if loop.ways else "in order"
     details = [f": {loop.why}"] if loop.why else []
     details += [
         f" {word} {', '.join(names)}"

@@ -84,6 +84,11 @@ def minimum(a: Term, b: Term) -> Term:
     return where(a < b, a, b)
 
 
+def later(a: Term, b: Term) -> Term:
+    """The greater of two positions."""
+    return where(a < b, b, a)
+
+
 def _in_range(amount: Term) -> Term:
     inside = amount < amount.dtype.bits
     return inside & (amount >= 0) if amount.dtype.kind == "i" else inside

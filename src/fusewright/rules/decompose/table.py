@@ -35,6 +35,8 @@ _ANY: dict[str, Rule] = {
     "logical_or": integers.logical_or,
     "logical_xor": integers.logical_xor,
     "logical_not": integers.logical_not,
+    "imin": integers.minimum,
+    "imax": integers.later,
     "positive": integers.same,
     "conjugate": integers.same,
     "real": integers.same,

@@ -20,11 +20,13 @@ from fusewright.runtime.trace import Key, Slice
 from fusewright.targets.cpu.stored_programs import ROOM
 
 if TYPE_CHECKING:
+    from fusewright.analysis import liveness
     from fusewright.ir import nest
     from fusewright.plan import lifetimes
     from fusewright.plan.plan import Kernel, Plan
 else:
     nest, lifetimes = later("fusewright.ir.nest"), later("fusewright.plan.lifetimes")
+    liveness = later("fusewright.analysis.liveness")
 
 SHARE = 10
 """And the share of those: one in so many."""
@@ -79,8 +81,7 @@ def is_hungry(order: Sequence[Node], plan: Plan, outputs: Iterable[int]) -> bool
 def of_plan(order: Sequence[Node], plan: Plan, outputs: Iterable[int]) -> int:
     """The most bytes that a plan's results hold at once."""
     ledger = _Ledger(order)
-    last = lifetimes.last_uses(plan, frozenset(outputs))
-    for step, dead in zip(plan.steps, last, strict=True):
+    for step, dead in zip(plan.steps, lifetimes.deaths(plan, frozenset(outputs)), strict=True):
         if isinstance(step, nest.Alias):
             ledger.share(step.slot, step.source)
         elif isinstance(step, nest.Library):
@@ -106,13 +107,9 @@ def of_statements(order: Sequence[Node], outputs: Iterable[int]) -> int:
     ledger = _Ledger(order)
     slots = {id(node): slot for slot, node in enumerate(order)}
     reads = [[slots[id(arg)] for arg in node.args] for node in order]
-    kept = set(outputs)
-    dead: list[list[int]] = [[] for _ in order]
-    for slot in range(len(order) - 1, -1, -1):
-        for operand in (*reads[slot], slot):
-            if operand not in kept:
-                kept.add(operand)
-                dead[slot].append(operand)
+    dead = liveness.last_uses(
+        [{*operands, slot} for slot, operands in enumerate(reads)], set(outputs)
+    )
     for slot, node in enumerate(order):
         if node.args and _lies_in_operand(node, reads[slot][0], ledger, dead[slot]):
             ledger.share(slot, reads[slot][0])

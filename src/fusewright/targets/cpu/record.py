@@ -12,17 +12,17 @@ from math import prod
 from time import perf_counter
 from typing import Any
 
+from fusewright.analysis.traffic import Space, traffic
 from fusewright.base.options import Options
 from fusewright.base.values import dataclass
 from fusewright.codegen.array_listing import array_listing
 from fusewright.codegen.canonical import tree_once
 from fusewright.ir import graph
-from fusewright.ir.expr import Expr
 from fusewright.ir.graph import Node
 from fusewright.ir.nest import Alias, Library, Program
 from fusewright.plan import count, explain
 from fusewright.plan.plan import Kernel, Plan
-from fusewright.runtime.arguments import fetcher, integer
+from fusewright.runtime.arguments import fetcher
 from fusewright.runtime.profile import (
     Decision,
     Flush,
@@ -170,9 +170,6 @@ class _Describer:
         ]
         self.counted: set[int] = set()
 
-    def size(self, expr: Expr) -> int:
-        return integer(expr)(self.values)
-
     def step(self, step: Kernel | Library | Alias) -> Step | None:
         if isinstance(step, Kernel):
             return self._kernel(step)
@@ -218,7 +215,9 @@ class _Describer:
     def _kernel(self, kernel: Kernel) -> KernelRecord:
         placed = explain.operations(self.order, self.plan, kernel)
         computed = {each.slot for each in placed if each.place != "input"}
-        moved = count.traffic(self.order, self.program, kernel, self.size)
+        numbered = tree_once(self.program, kernel, self.vector_bytes, self.is_large)
+        given = [self.values[number] for number in numbered.params]
+        moved = traffic(numbered.tree, given, lambda number: self._place(numbered.slots[number]))
         # what two kernels compute is one operation of the user's: it would have run once
         unfused = sum(count.unfused(self.order[slot]) for slot in computed - self.counted)
         self.counted |= computed
@@ -234,13 +233,17 @@ class _Describer:
             decisions=tuple(self._decisions(kernel, computed)),
             origin="memory",
             compile_seconds=0.0,
-            loops=self._listing(kernel),
+            loops=array_listing(self.order, self.program, *numbered),
             llvm="",
         )
 
-    def _listing(self, kernel: Kernel) -> str:
-        numbered = tree_once(self.program, kernel, self.vector_bytes, self.is_large)
-        return array_listing(self.order, self.program, *numbered)
+    def _place(self, slot: int) -> tuple[Space, int]:
+        """Where a value begins, in its memory."""
+        node = self.order[slot]
+        if node.kind != graph.LEAF:
+            return ("value", slot), 0
+        memory, offset, _ = node.value
+        return ("memory", id(memory)), offset
 
     def _operation(self, kernel: Kernel, placed: explain.Placed) -> Operation:
         node = self.order[placed.slot]

@@ -17,8 +17,8 @@ from fusewright.base.values import dataclass
 from fusewright.ir import graph
 from fusewright.ir.graph import InPlace, Memory, Node, contiguous_strides, memory_of
 from fusewright.ir.nest import Alias, Library, Program
-from fusewright.plan.lifetimes import last_uses
-from fusewright.plan.plan import Kernel, Plan
+from fusewright.plan.lifetimes import completions, deaths
+from fusewright.plan.plan import Plan
 from fusewright.runtime import background
 from fusewright.runtime.arguments import fetcher
 from fusewright.runtime.limits import default_threads
@@ -179,20 +179,9 @@ def assemble(compiled: Compiled) -> Runner:
         outputs,
         fetches,
         compiled.is_large,
-        last_uses(plan, program.outputs),
-        _completions(plan, program.outputs),
+        deaths(plan, program.outputs),
+        completions(plan, program.outputs),
     )
-
-
-def _completions(plan: Plan, outputs: frozenset[int]) -> list[tuple[int, ...]]:
-    """Which outputs each step writes last."""
-    seen: set[int] = set()
-    result: list[tuple[int, ...]] = []
-    for step in reversed(plan.steps):
-        written = {m.stage.slot for m in step.members} if isinstance(step, Kernel) else {step.slot}
-        result.append(tuple(sorted(outputs & written - seen)))
-        seen |= written
-    return result[::-1]
 
 
 def _array(node: Node, slots: dict[int, int], memories: Memories, results: Results) -> Any:
