@@ -29,7 +29,9 @@ from fusewright.ir.graph import ASSEMBLE, VIEW, Node
 NO_VALUE: Any = reductions.NO_VALUE
 LIBRARY = opaque.LIBRARY
 Function = Callable[..., Any]
-_KNOWN = frozenset((int, float, complex, bool, list, tuple, slice, NoneType, EllipsisType, str))
+_KNOWN = frozenset((int, float, complex, bool, slice, NoneType, EllipsisType, str))
+MOST_LISTED = 64
+"""Items of a list that are looked at: longer ones are numbers."""
 _SCALARS = (int, float, complex, np.generic)
 
 
@@ -42,12 +44,31 @@ class NotRecorded(Exception):
 def is_foreign(value: Any) -> bool:
     """Whether only NumPy (or another library's own protocol) knows what to do with a value."""
     kind = type(value)
+    if kind is list or kind is tuple:
+        return 0 < len(value) <= MOST_LISTED and any(map(is_foreign, value))
     if kind in _KNOWN or issubclass(kind, Handle):
         return False
     if kind is np.ndarray or isinstance(value, np.generic):
         return opaque.from_numpy_or_none(value.dtype) is None
     protocol = getattr(kind, "__array_ufunc__", None) or getattr(kind, "__array_function__", None)
     return protocol is not None
+
+
+def asking(original: Function) -> Callable[[Function], Function]:
+    """Make a function that only asks about its operands stand for NumPy's: other classes answer for
+    themselves.
+    """
+
+    def decorate(function: Function) -> Function:
+        @wraps(original)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if any(map(is_foreign, args)):
+                return hand_over(original.__name__, original, args, kwargs, opaque.LIBRARY)
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorate
 
 
 def is_scalar(value: Any) -> bool:
