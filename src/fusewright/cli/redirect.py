@@ -240,8 +240,10 @@ class _UserModules:
             if isinstance(finder, _UserModules) or find is None:  # one of an earlier run asks us
                 continue
             spec: ModuleSpec | None = find(fullname, path, target)
-            if spec is not None:
+            if isinstance(spec, ModuleSpec):
                 return self._with_loader(spec)
+            if spec is not None:  # something of the program's that Python takes for one
+                return spec
         return None
 
     def _with_loader(self, spec: ModuleSpec) -> ModuleSpec:

@@ -38,7 +38,7 @@ def compile_rewritten(
 PROTOCOLS = ("__array_function__", "__array_ufunc__")
 """Methods of a program's classes that NumPy calls with a function of its own."""
 TRANSLATED = '{0} = __import__("fusewright.numpy.border", fromlist=("in_front",)).in_front({0})'
-LENT = '__import__("fusewright.numpy.border", fromlist=("lend",)).lend(0)'
+LENT = '__import__("fusewright.numpy.border", fromlist=("as_array",)).as_array(0)'
 """What `__array__` returns: C code takes an array of NumPy's only."""
 
 

@@ -6,6 +6,7 @@ import inspect
 import operator
 import pickle
 import warnings
+from collections.abc import Container, Iterable, Sized
 from types import GetSetDescriptorType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 
 import fusewright as fw
 import fusewright.numpy as ours
+from fusewright._core import native
 
 OPERATORS = """
 add sub mul truediv floordiv mod pow and or xor lshift rshift divmod
@@ -130,3 +132,27 @@ def test_numbers_as_arrays_can_be_written() -> None:
     made = ours.asarray(total).view(Derived)
     made[...] = 3
     assert type(made) is Derived and made == 3 and float(total) == 5
+
+
+OF_ARRAYS = (
+    "__len__", "__iter__", "__contains__", "__array_function__", "__array_ufunc__", "__dlpack__",
+    "__dlpack_device__",
+)  # fmt: skip
+"""By what programs tell arrays from numbers."""
+
+
+def test_numbers_have_no_length() -> None:
+    """`hasattr(x, "__len__")` and `isinstance(x, Iterable)` tell arrays from numbers."""
+    array = fw.asarray(numpy.arange(1000.0))
+    for number in (array.sum(), array.max(), (array > 3).any(), array.astype("i8").sum()):
+        assert not isinstance(number, Sized | Iterable | Container)
+        if native is not None:
+            assert not any(hasattr(number, name) for name in OF_ARRAYS)
+            assert hasattr(number, "__array_priority__") and hasattr(number, "__array__")
+        for refused in (len, iter, list, lambda x: 1 in x, sum):
+            with pytest.raises(TypeError):
+                refused(number)
+    assert all(hasattr(array, name) and hasattr(numpy.ones(3), name) for name in OF_ARRAYS)
+    assert not any(hasattr(numpy.float64(3), name) for name in OF_ARRAYS)
+    assert isinstance(array, Sized | Iterable) and len(array) == 1000
+    assert hasattr(array[:0], "__len__") and hasattr(array.reshape(1000, 1)[3], "__iter__")
