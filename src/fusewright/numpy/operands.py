@@ -29,7 +29,7 @@ from fusewright.ir.graph import ASSEMBLE, VIEW, Node
 NO_VALUE: Any = reductions.NO_VALUE
 LIBRARY = opaque.LIBRARY
 Function = Callable[..., Any]
-_KNOWN = frozenset((int, float, complex, bool, slice, NoneType, EllipsisType, str))
+_KNOWN = frozenset((int, float, complex, bool, list, tuple, slice, NoneType, EllipsisType, str))
 MOST_LISTED = 64
 """Items of a list that are looked at: longer ones are numbers."""
 _SCALARS = (int, float, complex, np.generic)
@@ -44,14 +44,19 @@ class NotRecorded(Exception):
 def is_foreign(value: Any) -> bool:
     """Whether only NumPy (or another library's own protocol) knows what to do with a value."""
     kind = type(value)
-    if kind is list or kind is tuple:
-        return 0 < len(value) <= MOST_LISTED and any(map(is_foreign, value))
     if kind in _KNOWN or issubclass(kind, Handle):
         return False
     if kind is np.ndarray or isinstance(value, np.generic):
         return opaque.from_numpy_or_none(value.dtype) is None
     protocol = getattr(kind, "__array_ufunc__", None) or getattr(kind, "__array_function__", None)
     return protocol is not None
+
+
+def holds_foreign(value: Any) -> bool:
+    """Whether a value, or an item of a list, is foreign: functions of several arrays ask all."""
+    if type(value) is list or type(value) is tuple:
+        return 0 < len(value) <= MOST_LISTED and any(map(holds_foreign, value))
+    return is_foreign(value)
 
 
 def asking(original: Function) -> Callable[[Function], Function]:
@@ -62,7 +67,7 @@ def asking(original: Function) -> Callable[[Function], Function]:
     def decorate(function: Function) -> Function:
         @wraps(original)
         def call(*args: Any, **kwargs: Any) -> Any:
-            if any(map(is_foreign, args)):
+            if any(map(holds_foreign, args)):
                 return hand_over(original.__name__, original, args, kwargs, opaque.LIBRARY)
             return function(*args, **kwargs)
 
@@ -187,7 +192,7 @@ def recorded(
             given = (*args, *kwargs.values())
             if host and given and not is_ours(given[0]) and not holds_array((args, kwargs)):
                 return opaque.from_numpy_result(original(*args, **kwargs))
-            if any(map(is_foreign, given)):
+            if any(map(holds_foreign, given)):
                 return hand_over(label, original, args, kwargs, "an operand is not a numeric array")
             usual = agreement.is_usual(original, args, kwargs)
             if not usual and label not in VIEWS:
@@ -207,7 +212,7 @@ def recorded(
             return agreement.settled(refused, label, original, args, kwargs)
 
         def judge(args: Any, kwargs: dict[str, Any]) -> Any:
-            foreign = any(map(is_foreign, chain(args, kwargs.values())))
+            foreign = any(map(holds_foreign, chain(args, kwargs.values())))
             return not foreign and agreement.judged(original, args, kwargs, ranked)
 
         ours_only = label in VIEWS or label in KEEPS or label in CALLERS

@@ -26,6 +26,7 @@ def _by_type(original: Callable[..., Any]) -> Function:
     return function
 
 
+@asking(np.common_type)
 def common_type(*arrays: Any) -> Any:
     """The floating type all arrays fit."""
     return np.common_type(*(np.empty(0, asarray(a).dtype) for a in arrays))

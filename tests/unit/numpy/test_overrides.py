@@ -29,6 +29,7 @@ np.around(x)
 np.round(x)
 np.ix_(x)
 np.iscomplexobj(x)
+np.common_type(y, x)
 np.isrealobj(x)
 np.shares_memory(y, x)
 np.may_share_memory(x, y)
@@ -79,3 +80,13 @@ def test_the_method_dot_of_a_derived_class() -> None:
         assert type(fw.asarray(numpy.ones((2, extent))).dot(x)) is Derived
         with fw.options(small=0):
             assert type(np.astype(x, int)) is Derived
+
+
+def test_arrays_of_objects_hold_what_overrides() -> None:
+    """`np.array([x, [1, 2]], dtype=object)`: nobody asks the items what an array of them is."""
+    x = numpy.ones(()).view(Overriding)
+    for small in (0, 512):
+        with fw.options(small=small):
+            made = np.array([x, [1, 2]], dtype=object)
+            assert made.dtype == object and made.shape == (2,)
+            assert np.array([x, x]).dtype == float
