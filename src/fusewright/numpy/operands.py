@@ -193,7 +193,7 @@ def recorded(
             if host and given and not is_ours(given[0]) and not holds_array((args, kwargs)):
                 return opaque.from_numpy_result(original(*args, **kwargs))
             if any(map(holds_foreign, given)):
-                return hand_over(label, original, args, kwargs, "an operand is not a numeric array")
+                return hand_over(label, original, args, kwargs, opaque.FOREIGN)
             usual = agreement.is_usual(original, args, kwargs)
             if not usual and label not in VIEWS:
                 return hand_over(label, original, args, kwargs, agreement.WHY)

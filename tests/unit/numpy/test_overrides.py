@@ -90,3 +90,23 @@ def test_arrays_of_objects_hold_what_overrides() -> None:
             made = np.array([x, [1, 2]], dtype=object)
             assert made.dtype == object and made.shape == (2,)
             assert np.array([x, x]).dtype == float
+
+
+class Writing(numpy.ndarray):
+    """A class that hands operands to code which asks for memory to write (Cython's)."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return [numpy.frombuffer(each).flags.writeable for each in inputs]
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return [numpy.frombuffer(each).flags.writeable for each in args]
+
+
+def test_other_classes_get_memory_they_may_write() -> None:
+    for extent in (5, 700):
+        x, y = numpy.ones(extent).view(Writing), fw.asarray(numpy.arange(float(extent)))
+        for found in (y * x, y + x, np.add(y, x), np.hypot(y, x), y @ x):
+            assert found == [True, True]
+        assert np.dot(y, x) == [True, True]
+        y += 1.0
+        assert float(y[1]) == 2.0
