@@ -68,7 +68,7 @@ def asking(original: Function) -> Callable[[Function], Function]:
         @wraps(original)
         def call(*args: Any, **kwargs: Any) -> Any:
             if any(map(holds_foreign, args)):
-                return hand_over(original.__name__, original, args, kwargs, opaque.LIBRARY)
+                return hand_over(original.__name__, original, args, kwargs, opaque.FOREIGN)
             return function(*args, **kwargs)
 
         return call
