@@ -276,6 +276,23 @@ static Py_ssize_t offset_of(PyTypeObject *type, const char *name)
     return ((PyMemberDescrObject *)descriptor)->d_member->offset;
 }
 
+static getattrofunc inherited_getattro;
+static const char *const not_of_numbers[] = {"__len__", "__iter__", "__contains__", "__array_function__",
+                                             "__array_ufunc__", "__dlpack__", "__dlpack_device__", NULL};
+
+/* Programs tell arrays from numbers by `hasattr(x, "__len__")`: what NumPy's numbers lack is no attribute of a lazy
+   number.  Python and NumPy look for these in the class. */
+static PyObject *scalar_getattro(PyObject *scalar, PyObject *name)
+{
+    if (PyUnicode_GET_LENGTH(name) > 4 && PyUnicode_READ_CHAR(name, 0) == '_' && PyUnicode_READ_CHAR(name, 1) == '_')
+        for (const char *const *each = not_of_numbers; *each != NULL; each++)
+            if (PyUnicode_CompareWithASCIIString(name, *each) == 0) {
+                PyErr_Format(PyExc_AttributeError, "a number has no attribute '%U'", name);
+                return NULL;
+            }
+    return inherited_getattro(scalar, name);
+}
+
 /* set_classes(Array, Scalar, View) */
 static PyObject *set_classes(PyObject *module, PyObject *given)
 {
@@ -303,6 +320,9 @@ static PyObject *set_classes(PyObject *module, PyObject *given)
     if (view->tp_dealloc != view_dealloc)
         inherited_dealloc = view->tp_dealloc;
     view->tp_dealloc = view_dealloc;
+    if (scalar->tp_getattro != scalar_getattro)
+        inherited_getattro = scalar->tp_getattro;
+    scalar->tp_getattro = scalar_getattro;
     Py_RETURN_NONE;
 }
 

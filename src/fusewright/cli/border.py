@@ -289,9 +289,16 @@ def _open_class(kind: type) -> None:
     for base in kind.__mro__:
         if base in _classes or _may_change(base):
             done = _classes.setdefault(base, set())
-            for name in ((_names | SPECIAL) & vars(base).keys()) - done:
+            for name in (_callable_names() & vars(base).keys()) - done:
                 done.add(name)
                 _open_method(base, name)
+
+
+def _callable_names() -> set[str]:
+    """The names of methods to be opened: with `__new__` and its like a class of C would be another
+    class, whatever the user's code says of such names.
+    """
+    return {*SPECIAL, *(name for name in _names if not name[:2] == name[-2:] == "__")}
 
 
 def _may_change(kind: type) -> bool:

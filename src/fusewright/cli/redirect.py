@@ -14,7 +14,8 @@ and so that arrays of either kind have one class, and modules all their names,
     kind is np.ndarray              ->  as_named(kind) is np.ndarray
     vars(np), np.__dict__           ->  vars(complete(np)), complete(np).__dict__
 
-Where another tool makes the code (pytest puts more into assertions), `__import__` does the same.
+pytest puts more into assertions: what it makes of a test is made of the redirected source.  Where
+another tool makes the code, `__import__` gives the drop-in and nothing else is changed.
 
 Whose modules: source files under the given folders, but nothing in a `site-packages` or
 `dist-packages` folder, of this Python installation, or of Fusewright itself.
@@ -33,15 +34,17 @@ import marshal
 import os
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fusewright.base.later import later
 from fusewright.cli.libraries import LIBRARIES, Redirection, provide_type
 
 if TYPE_CHECKING:
+    import ast
+
     from fusewright.cli import border, rewriting
     from fusewright.runtime import cache
 else:
@@ -61,15 +64,19 @@ def compile_redirected(source: bytes | str, filename: str, optimize: int = -1) -
     return rewriting.compile_rewritten(source, filename, _chosen[0], optimize)
 
 
-def user_code(source: bytes, filename: str) -> CodeType:
-    """The same, kept on disk: what an earlier process has compiled is only read."""
+def user_code(source: bytes, filename: str, asserting: _Asserting | None = None) -> CodeType:
+    """The same, kept on disk: what an earlier process has compiled is only read.
+
+    `asserting` says what becomes of assertions, and under which name the code is kept.
+    """
     if not _mentions(source):
         return compile(source, filename, "exec", dont_inherit=True)
-    key = _disk_key(source, filename)
+    key = _disk_key(source, filename, asserting.name if asserting else "")
     code = _stored(key)
     if code is None:
+        change = asserting.change if asserting else None
         with warnings.catch_warnings(record=True) as caught:
-            code = compile_redirected(source, filename)
+            code = rewriting.compile_rewritten(source, filename, _chosen[0], change=change)
         for each in caught:
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
         if not caught:  # each process says what is wrong with a source
@@ -82,10 +89,10 @@ def _mentions(source: bytes) -> bool:
     return _chosen[0].library.encode() in source
 
 
-def _disk_key(source: bytes, filename: str) -> str:
+def _disk_key(source: bytes, filename: str, assertions: str) -> str:
     """The name on disk of everything that a module's code depends on."""
     rules = os.stat(os.path.join(_OURS, "cli", "rewriting.py"))
-    version = (sys.version, sys.flags.optimize, rules.st_mtime_ns, rules.st_size)
+    version = (sys.version, sys.flags.optimize, rules.st_mtime_ns, rules.st_size, assertions)
     return cache.digest(f"{version}\n{_chosen[0]}\n{filename}\n".encode() + source)
 
 
@@ -98,6 +105,30 @@ def _stored(key: str) -> CodeType | None:
     except (EOFError, ValueError, TypeError):
         return None
     return found if isinstance(found, CodeType) else None
+
+
+class _Asserting(NamedTuple):
+    """What pytest makes of a module's assertions: a change of its syntax tree, and a name for what
+    the change depends on.
+    """
+
+    name: str
+    change: Callable[[ast.Module], None]
+    note: Callable[[str], None]
+    """Called with the name of each module that is loaded so."""
+
+
+def _pytests(loader: Any, source: bytes, path: str) -> _Asserting | None:
+    """What pytest's loader would do with a source; None of any other loader."""
+    rewrite: Any = sys.modules.get("_pytest.assertion.rewrite")
+    if type(loader) is not getattr(rewrite, "AssertionRewritingHook", None):
+        return None
+    config, version = loader.config, sys.modules["pytest"].__version__
+    return _Asserting(
+        f"{version} {config.getini('enable_assertion_pass_hook')}",
+        lambda tree: rewrite.rewrite_asserts(tree, source, path, config),
+        lambda name: loader._rewritten_names.__setitem__(name, rewrite.Path(path)),
+    )
 
 
 class RedirectingLoader(SourceFileLoader):
@@ -114,8 +145,9 @@ class RedirectingLoader(SourceFileLoader):
 
 
 class _OtherLoader(RedirectingLoader):
-    """Has another loader run one of the user's source files, which makes code of its own from it
-    (pytest's, with its assertions; type checkers): what imports in that code is ours.
+    """Stands for another loader of one of the user's source files, which makes code of its own from
+    it.  What pytest's does with assertions is done here; any other's (type checkers') runs, and
+    what imports in its code is ours.
     """
 
     def __init__(self, spec: ModuleSpec, path: str) -> None:
@@ -136,6 +168,13 @@ class _OtherLoader(RedirectingLoader):
         source = b""
         with contextlib.suppress(OSError):  # no file: the other loader knows what to do
             source = self.get_data(path)
+        asserting = _pytests(self.other, source, path) if _mentions(source) else None
+        if asserting is not None:
+            asserting.note(module.__name__)
+            code = user_code(source, path, asserting)
+            border.read(code)
+            exec(code, vars(module))
+            return
         if _mentions(source):
             border.read(user_code(source, path))
             vars(module)["__builtins__"] = {**vars(builtins), "__import__": _import}
@@ -201,8 +240,10 @@ class _UserModules:
             if isinstance(finder, _UserModules) or find is None:  # one of an earlier run asks us
                 continue
             spec: ModuleSpec | None = find(fullname, path, target)
-            if spec is not None:
+            if isinstance(spec, ModuleSpec):
                 return self._with_loader(spec)
+            if spec is not None:  # something of the program's that Python takes for one
+                return spec
         return None
 
     def _with_loader(self, spec: ModuleSpec) -> ModuleSpec:

@@ -5,7 +5,7 @@ no earlier process has.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import CodeType
 
 from fusewright.base.later import TYPE
@@ -14,19 +14,31 @@ from fusewright.cli.libraries import Redirection, provide_type
 
 
 def compile_rewritten(
-    source: bytes | str, filename: str, redirection: Redirection, optimize: int = -1
+    source: bytes | str,
+    filename: str,
+    redirection: Redirection,
+    optimize: int = -1,
+    change: Callable[[ast.Module], None] | None = None,
 ) -> CodeType:
-    """Compile a module's source, the library's names replaced by the drop-in's."""
+    """Compile a module's source, the library's names replaced by the drop-in's.
+
+    Another tool may `change` what comes of it; what it writes into messages is as in the source.
+    """
     provide_type()
     tree = parse_module(source, filename)
-    rewritten: ast.Module = _Rewrite(redirection).visit(tree)
-    return compile(rewritten, filename, "exec", dont_inherit=True, optimize=optimize)
+    has_types = redirection.library == "numpy" and not _binds_type(tree)
+    tree = _Rewrite(redirection, has_types).visit(tree)
+    if change is not None:
+        change(tree)
+    if has_types:
+        _Types().visit(tree)
+    return compile(tree, filename, "exec", dont_inherit=True, optimize=optimize)
 
 
 PROTOCOLS = ("__array_function__", "__array_ufunc__")
 """Methods of a program's classes that NumPy calls with a function of its own."""
 TRANSLATED = '{0} = __import__("fusewright.numpy.border", fromlist=("in_front",)).in_front({0})'
-LENT = '__import__("fusewright.numpy.border", fromlist=("lend",)).lend(0)'
+LENT = '__import__("fusewright.numpy.border", fromlist=("as_array",)).as_array(0)'
 """What `__array__` returns: C code takes an array of NumPy's only."""
 
 
@@ -66,6 +78,23 @@ def _binds_type(module: ast.Module) -> bool:
     return False
 
 
+def _is_type(node: ast.expr) -> bool:
+    """Whether it is `type(x)`."""
+    match node:
+        case ast.Call(func=ast.Name(id="type"), args=[argument], keywords=[]):
+            return not isinstance(argument, ast.Starred)
+    return False
+
+
+class _Types(ast.NodeVisitor):
+    """Calls `TYPE` in the place of `type(x)`: NumPy's class for arrays of either kind."""
+
+    def visit_Call(self, node: ast.Call) -> None:
+        self.generic_visit(node)
+        if _is_type(node) and isinstance(node.func, ast.Name):
+            node.func.id = TYPE
+
+
 class _LentReturns(ast.NodeTransformer):
     """Puts what a function returns through `LENT`."""
 
@@ -87,20 +116,19 @@ class _Rewrite(ast.NodeTransformer):
     returns an array of NumPy's.
     """
 
-    def __init__(self, redirection: Redirection) -> None:
+    def __init__(self, redirection: Redirection, has_types: bool) -> None:
         self.redirection = redirection
+        self.has_types = has_types
+        """Whether `type(x)` will be NumPy's class for arrays of either kind."""
         self.modules: set[str] = set()
         """Names that the drop-in, or a module of it, is bound to."""
-        self.has_types = False
-        """Whether `type(x)` is NumPy's class for arrays of either kind."""
 
     def visit_Module(self, node: ast.Module) -> ast.Module:
-        self.has_types = self.redirection.library == "numpy" and not _binds_type(node)
         for each in ast.walk(node):
             if isinstance(each, ast.Import | ast.ImportFrom):
                 home = each.module if isinstance(each, ast.ImportFrom) else None
                 self.modules.update(
-                    alias.asname or alias.name.partition(".")[0]
+                    "ndarray" if alias.name == "*" else alias.asname or alias.name.partition(".")[0]
                     for alias in each.names
                     if self.redirection.of(home or alias.name)
                 )
@@ -118,7 +146,7 @@ class _Rewrite(ast.NodeTransformer):
         if all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops):
             sides = [node.left, *node.comparators]
             if any(self._is_ndarray(side) for side in sides):
-                sides = [s if self._is_ndarray(s) else _called(NAMED, s) for s in sides]
+                sides = [side if self._is_named(side) else _called(NAMED, side) for side in sides]
                 node.left, node.comparators = sides[0], sides[1:]
         return node
 
@@ -126,6 +154,10 @@ class _Rewrite(ast.NodeTransformer):
         named = isinstance(node, ast.Name) and node.id == "ndarray"
         named |= isinstance(node, ast.Attribute) and node.attr == "ndarray"
         return named and self._is_module(node)
+
+    def _is_named(self, node: ast.expr) -> bool:
+        """Whether it gives `ndarray` for each class that this names, by itself."""
+        return self._is_ndarray(node) or (self.has_types and _is_type(node))
 
     def _is_module(self, node: ast.expr) -> bool:
         """Whether it is the drop-in, or something in it."""
@@ -159,10 +191,6 @@ class _Rewrite(ast.NodeTransformer):
                 names = ast.Tuple(elts=[ast.Constant("__name__")], ctx=ast.Load())
                 node.keywords = [ast.keyword(arg="fromlist", value=names)]
                 ast.fix_missing_locations(node)
-            case ast.Call(func=ast.Name(id="type") as name, args=[argument], keywords=[]) if (
-                self.has_types and not isinstance(argument, ast.Starred)
-            ):
-                name.id = TYPE
             case ast.Call(func=ast.Name(id="vars"), args=[module], keywords=[]) if self._is_module(
                 module
             ):

@@ -45,6 +45,12 @@ def lend(value: Any) -> Any:
     return behind(value)
 
 
+def as_array(value: Any) -> Any:
+    """What `__array__` of a program's class returns: an array of NumPy's."""
+    lent = lend(value)
+    return np.asarray(lent) if isinstance(value, Handle) else lent
+
+
 def complete(value: Any) -> Any:
     """A module of the drop-in with all its names, most of which are made when they are used;
     anything else as it is.

@@ -27,6 +27,7 @@ from fusewright.numpy.operands import (
     LIBRARY,
     Function,
     NotRecorded,
+    asking,
     delegated,
     hand_over,
     handle_of,
@@ -257,6 +258,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     )
 
 
+@asking(np.ix_)
 def ix_(*args: Any) -> Any:
     """Index arrays that span an open mesh: views of what is given."""
     rank = len(args)

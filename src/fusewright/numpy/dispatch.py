@@ -4,11 +4,14 @@ operands.  NumPy runs the call where none is ours; the drop-in's own function el
 
 from __future__ import annotations
 
+import functools
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from fusewright.frontends.arrays import exports, opaque
+from fusewright.frontends.arrays.core import Handle
 from fusewright.frontends.arrays.front import MADE, dispatched
 from fusewright.numpy import standard
 from fusewright.numpy.operands import KEEPS
@@ -72,9 +75,30 @@ def in_front(name: str, original: Any, ours: Any) -> Any:
         fields = (field for field in dir(original) if not field.startswith("_"))
         vars(made).update({field: getattr(original, field) for field in fields})
     made.__name__ = getattr(original, "__name__", name)
-    if hasattr(original, "_implementation"):  # NumPy's arrays call it in `__array_function__`
-        made._implementation = original._implementation  # type: ignore[attr-defined]
+    # What is asked for a function's source or signature follows `__wrapped__`; programs that look
+    # for functions which can be overridden look for it.
+    vars(made)["own"], vars(made)["__wrapped__"] = ours, original
+    if not isinstance(original, FunctionType) and not hasattr(original, "__wrapped__"):
+        del vars(made)["__wrapped__"]
+    if hasattr(original, "_implementation"):  # `__array_function__` of classes calls it
+        made._implementation = _crossing(original._implementation)  # type: ignore[attr-defined]
     return made
+
+
+def _crossing(implementation: Any) -> Any:
+    """NumPy's function without its look for overrides: of our arrays it gets the memory."""
+
+    @functools.wraps(implementation)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return implementation(*opaque.mapped(_lent, args), **opaque.mapped(_lent, kwargs))
+
+    return call
+
+
+def _lent(value: Any) -> Any:
+    if isinstance(value, Handle):
+        return exports.writable(value)
+    return opaque.mapped(_lent, value)
 
 
 def in_front_of(module: Any, exports: dict[str, Any]) -> dict[str, Any]:

@@ -129,8 +129,7 @@ def _beyond(bound: Any, node: Node, edge: int) -> bool:
     return bound > limit if edge else bound < limit
 
 
-@recorded(np.round, host=True)
-def round_(a: Any, decimals: int = 0, out: Any = None) -> Any:
+def _round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     """Rounded to a number of decimals, half to even: scale, round, scale back, as NumPy does."""
     node = node_of(a)
     if node.dtype.kind in "bc" or (node.dtype.is_integer and decimals < 0):
@@ -370,12 +369,12 @@ erf, erfc = SPECIAL["erf"], SPECIAL["erfc"]
 
 def isrealobj(x: Any) -> bool:
     """Whether the dtype is not complex."""
-    return not iscomplexobj(x)
+    return not x._dtype.is_complex if isinstance(x, Handle) else np.isrealobj(x)
 
 
 def iscomplexobj(x: Any) -> bool:
     """Whether the dtype is complex."""
-    return x._dtype.is_complex if isinstance(x, Handle) else bool(np.iscomplexobj(x))
+    return x._dtype.is_complex if isinstance(x, Handle) else np.iscomplexobj(x)
 
 
 @recorded(np.real_if_close, host=True)
@@ -389,7 +388,8 @@ def real_if_close(a: Any, tol: float = 100) -> Any:
 
 
 EXPORTS = {
-    "where": where, "clip": clip, "round": round_, "around": round_, "isclose": isclose,
+    "where": where, "clip": clip, "round": recorded(np.round, host=True)(_round),
+    "around": recorded(np.around, host=True)(_round), "isclose": isclose,
     "allclose": allclose, "array_equal": array_equal, "array_equiv": array_equiv,
     "nan_to_num": nan_to_num, "sinc": sinc, "angle": angle, "real": real, "imag": imag,
     "iscomplex": iscomplex, "isreal": isreal, "isposinf": isposinf, "isneginf": isneginf,

@@ -34,7 +34,7 @@ from fusewright.numpy.operands import (
 def _parts(arrays: Any, name: str) -> list[Any]:
     """The operands as arrays; an array is its rows."""
     if any(map(is_foreign, arrays)):
-        raise NotRecorded("an operand is not a numeric array")
+        raise NotRecorded(opaque.FOREIGN)
     parts = [handle_of(array) for array in arrays]
     if not parts:
         raise ValueRangeError(f"need at least one array to {name}")
@@ -162,7 +162,7 @@ def _rank(arrays: Any) -> int:
 def _blocks(arrays: Any, depth: int, rank: int) -> Any:
     if depth == 0:
         if is_foreign(arrays):
-            raise NotRecorded("an operand is not a numeric array")
+            raise NotRecorded(opaque.FOREIGN)
         part = handle_of(arrays)
         missing = rank - len(part._shape)
         return part[(None,) * missing] if missing else part.copy()

@@ -22,6 +22,7 @@ from fusewright.frontends.arrays import Array, Scalar, core, creation, opaque
 from fusewright.frontends.arrays.front import dispatched
 from fusewright.numpy.dispatch import in_front
 from fusewright.numpy.filling import meshgrid
+from fusewright.numpy.members import member
 from fusewright.numpy.operands import delegated, holds_array, nested
 
 
@@ -67,16 +68,14 @@ class ArrayType(ABCMeta):
 
     def __getattribute__(cls, name: str) -> Any:
         """Methods taken off the class work on both kinds."""
-        if name in _NUMPYS or not hasattr(Array, name):
-            return type.__getattribute__(cls, name)
-        return getattr(Array, name)
+        found = member(name)
+        return type.__getattribute__(cls, name) if found is None else found
+
+    def __dir__(cls) -> list[str]:
+        return dir(np.ndarray)
 
     def __repr__(cls) -> str:
         return repr(np.ndarray)
-
-
-_NUMPYS = frozenset((*dir(type), "__array_finalize__"))
-"""What a class is asked for itself."""
 
 
 class ndarray(np.ndarray, metaclass=ArrayType):

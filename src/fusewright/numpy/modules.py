@@ -39,7 +39,14 @@ OURS = "fusewright"
 _QUICK: tuple[type, ...] = (
     ()
     if native is None
-    else (native.Reduction, native.Step, native.Dispatch, native.Agreed, native.Writer)
+    else (
+        native.Reduction,
+        native.Step,
+        native.Dispatch,
+        native.Agreed,
+        native.Writer,
+        native.Arrangement,
+    )
 )
 """What stands in front of a function of Python's."""
 
@@ -50,7 +57,8 @@ def named(module: str, exports: Mapping[str, Any]) -> None:
     for name, value in exports.items():
         function = value
         while type(function) in _QUICK:
-            function = function.__wrapped__
+            own = vars(function)
+            function = own["own"] if "own" in own else own["__wrapped__"]
         if type(function) is FunctionType and function.__globals__["__name__"].startswith(OURS):
             own = value.__name__
             value.__module__ = home

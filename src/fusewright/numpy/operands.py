@@ -30,6 +30,8 @@ NO_VALUE: Any = reductions.NO_VALUE
 LIBRARY = opaque.LIBRARY
 Function = Callable[..., Any]
 _KNOWN = frozenset((int, float, complex, bool, list, tuple, slice, NoneType, EllipsisType, str))
+MOST_LISTED = 64
+"""Items of a list that are looked at: longer ones are numbers."""
 _SCALARS = (int, float, complex, np.generic)
 
 
@@ -48,6 +50,30 @@ def is_foreign(value: Any) -> bool:
         return opaque.from_numpy_or_none(value.dtype) is None
     protocol = getattr(kind, "__array_ufunc__", None) or getattr(kind, "__array_function__", None)
     return protocol is not None
+
+
+def holds_foreign(value: Any) -> bool:
+    """Whether a value, or an item of a list, is foreign: functions of several arrays ask all."""
+    if type(value) is list or type(value) is tuple:
+        return 0 < len(value) <= MOST_LISTED and any(map(holds_foreign, value))
+    return is_foreign(value)
+
+
+def asking(original: Function) -> Callable[[Function], Function]:
+    """Make a function that only asks about its operands stand for NumPy's: other classes answer for
+    themselves.
+    """
+
+    def decorate(function: Function) -> Function:
+        @wraps(original)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if any(map(holds_foreign, args)):
+                return hand_over(original.__name__, original, args, kwargs, opaque.FOREIGN)
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorate
 
 
 def is_scalar(value: Any) -> bool:
@@ -166,8 +192,8 @@ def recorded(
             given = (*args, *kwargs.values())
             if host and given and not is_ours(given[0]) and not holds_array((args, kwargs)):
                 return opaque.from_numpy_result(original(*args, **kwargs))
-            if any(map(is_foreign, given)):
-                return hand_over(label, original, args, kwargs, "an operand is not a numeric array")
+            if any(map(holds_foreign, given)):
+                return hand_over(label, original, args, kwargs, opaque.FOREIGN)
             usual = agreement.is_usual(original, args, kwargs)
             if not usual and label not in VIEWS:
                 return hand_over(label, original, args, kwargs, agreement.WHY)
@@ -186,7 +212,7 @@ def recorded(
             return agreement.settled(refused, label, original, args, kwargs)
 
         def judge(args: Any, kwargs: dict[str, Any]) -> Any:
-            foreign = any(map(is_foreign, chain(args, kwargs.values())))
+            foreign = any(map(holds_foreign, chain(args, kwargs.values())))
             return not foreign and agreement.judged(original, args, kwargs, ranked)
 
         ours_only = label in VIEWS or label in KEEPS or label in CALLERS

@@ -15,7 +15,7 @@ import numpy.random as original
 
 from fusewright.frontends.arrays import inplace, opaque, sharing
 from fusewright.frontends.arrays.core import Handle
-from fusewright.numpy import dispatch
+from fusewright.numpy import dispatch, standard
 from fusewright.numpy.modules import lookup
 from fusewright.numpy.operands import LIBRARY, Function, by_numpy, hand_over, holds_array
 
@@ -83,9 +83,13 @@ def _methods(kind: type) -> dict[str, Any]:
     return found
 
 
-Generator = type("Generator", (original.Generator,), _methods(original.Generator))
+Generator: Any = standard.Extending(
+    "Generator", (original.Generator,), _methods(original.Generator)
+)
 """NumPy's `Generator` with results of our kind."""
-RandomState = type("RandomState", (original.RandomState,), _methods(original.RandomState))
+RandomState: Any = standard.Extending(
+    "RandomState", (original.RandomState,), _methods(original.RandomState)
+)
 """NumPy's `RandomState` with results of our kind."""
 
 

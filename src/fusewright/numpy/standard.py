@@ -143,25 +143,32 @@ def _renamed(function: Function, names: Mapping[str, str]) -> inspect.Signature:
     return signature.replace(parameters=renamed)
 
 
-class _Limits(type):
-    """NumPy's own objects are instances of the classes here."""
+class Extending(type):
+    """The class of classes that stand for NumPy's: its own objects are instances of them."""
 
     def __instancecheck__(cls, value: Any) -> bool:
-        return isinstance(value, cls.__mro__[1])
+        numpys = cls.__mro__[1]
+        is_derived = isinstance(numpys, Extending)
+        return type.__instancecheck__(cls, value) if is_derived else isinstance(value, numpys)
+
+    def __subclasscheck__(cls, kind: type) -> bool:
+        numpys = cls.__mro__[1]
+        is_derived = isinstance(numpys, Extending)
+        return type.__subclasscheck__(cls, kind) if is_derived else issubclass(kind, numpys)
 
 
 def _type_of(value: Any) -> Any:
     return value.dtype if isinstance(value, np.ndarray | Array) else value
 
 
-class finfo(np.finfo, metaclass=_Limits):
+class finfo(np.finfo, metaclass=Extending):
     """NumPy's `finfo`, also of an array."""
 
     def __new__(cls, dtype: Any) -> Any:
         return np.finfo(dtype if type(dtype) is type else _type_of(dtype))
 
 
-class iinfo(np.iinfo, metaclass=_Limits):
+class iinfo(np.iinfo, metaclass=Extending):
     """NumPy's `iinfo`, also of an array."""
 
     def __new__(cls, type: Any) -> Any:

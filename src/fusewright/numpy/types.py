@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from fusewright.base.errors import ValueRangeError
-from fusewright.frontends.arrays import Scalar, layouts, views
+from fusewright.frontends.arrays import Scalar, layouts, opaque, views
 from fusewright.frontends.arrays.core import Handle
 from fusewright.numpy.filling import asarray
-from fusewright.numpy.operands import Function
+from fusewright.numpy.operands import Function, asking
 
 
 def _by_type(original: Callable[..., Any]) -> Function:
@@ -26,6 +26,7 @@ def _by_type(original: Callable[..., Any]) -> Function:
     return function
 
 
+@asking(np.common_type)
 def common_type(*arrays: Any) -> Any:
     """The floating type all arrays fit."""
     return np.common_type(*(np.empty(0, asarray(a).dtype) for a in arrays))
@@ -36,11 +37,13 @@ def isscalar(element: Any) -> bool:
     return isinstance(element, Scalar) or np.isscalar(element)
 
 
+@asking(np.shares_memory)
 def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
     """Whether two arrays have an element in common."""
     return _overlap(np.shares_memory, a, b)
 
 
+@asking(np.may_share_memory)
 def may_share_memory(a: Any, b: Any, max_work: Any = None) -> bool:
     """Whether two arrays might have an element in common."""
     return _overlap(np.may_share_memory, a, b)
@@ -71,7 +74,7 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
             f"Device not understood. Only 'cpu' is allowed, got: {device}", help="use 'cpu'"
         )
     if not isinstance(x, Handle):
-        return asarray(np.astype(x, dtype, copy=copy))
+        return opaque.from_numpy_result(np.astype(x, dtype, copy=copy))
     return x.astype(dtype, copy=copy)  # type: ignore[attr-defined]
 
 

@@ -177,7 +177,7 @@ class Ufunc(Recorder):  # type: ignore[misc]
         if on_host and (all(map(is_scalar, args)) or "out" in kwargs):
             return function(*args, **kwargs)
         if any(map(is_foreign, args)):
-            return hand_over(name, function, args, kwargs, "an operand is not a numeric array")
+            return hand_over(name, function, args, kwargs, opaque.FOREIGN)
         if len(args) != original.nin and method == "__call__":
             return function(*args, **kwargs)  # NumPy says how many it takes
         args = tuple(handle_of(arg) if type(arg) in (list, tuple) else arg for arg in args)

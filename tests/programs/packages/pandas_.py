@@ -61,3 +61,16 @@ print(
 )
 series[b > 0.9] = -1.0
 print(series.sum().round(6), frame.eval("a + c").sum().round(4))
+
+
+class Own:
+    """A class of the program's that names what makes classes of C safe."""
+
+    def __new__(cls) -> object:
+        return object.__new__(cls)
+
+    def __reduce__(self) -> object:
+        return object.__reduce__(self)
+
+
+print(type(Own()).__name__, pd.Timedelta(seconds=3), pd.date_range("2020", periods=3, freq="s")[1])

@@ -93,7 +93,7 @@ def _shared(obj: Any, dtype: Any) -> Any:
             help="leave out copy=False, or the dtype",
         )
     handle = core.array_on(sharing.shared(array))
-    if not array.flags.writeable:
+    if not sharing.is_writable(array):
         handle._flags |= READ_ONLY
     return handle
 

@@ -42,8 +42,8 @@ def readable(handle: Handle) -> NDArray:
 def _lent(handle: Handle, writes: bool) -> NDArray:
     if not isinstance(handle, core.scalar_class):
         return sharing.lend(handle, views.root_of(handle), writes)
-    number = sharing.content(handle)  # nobody writes to a number: a copy of its bytes
-    return np.frombuffer(number.tobytes(), number.dtype).reshape(())
+    number = sharing.content(handle)  # a number is nobody's memory: a copy
+    return np.array(number) if writes else np.frombuffer(number.tobytes(), number.dtype).reshape(())
 
 
 def buffer(handle: Handle, writes: bool) -> NDArray:

@@ -84,6 +84,8 @@ def _inner_mismatch(name: str, left: Shape, right: Shape) -> ShapeError:
 
 def dot(left: Any, right: Any) -> Any:
     """NumPy's dot: a scalar multiplies; else the last axis with the second to last."""
+    if is_stranger(right):
+        return delegate("dot", np.ndarray.dot, (left, right), why=STRANGER)
     a, b = record.node_of(left), record.node_of(right)
     if not a.shape or not b.shape:
         return wrap(record.map_node("multiply", a, b))  # a Python number is an array of its own

@@ -19,7 +19,7 @@ from fusewright.base import source
 from fusewright.base.later import later
 from fusewright.base.options import current
 from fusewright.base.source import Span
-from fusewright.frontends.arrays import core, immediate, inplace, record, sharing, trace
+from fusewright.frontends.arrays import core, exports, immediate, inplace, record, sharing, trace
 from fusewright.frontends.arrays.core import Handle, wrap
 from fusewright.frontends.arrays.dtypes import as_dtype
 from fusewright.ir.dtypes import DType, from_numpy
@@ -49,6 +49,12 @@ as_user: Callable[..., Any] = (
 )
 """Call a function that may be the program's own: what it makes is as in its other code."""
 DELEGATED = "Fusewright has no recorded form of it"
+STRANGER = "the other operand's class decides what an operator means"
+FOREIGN = "an operand is not a numeric array"
+ANOTHERS = frozenset((STRANGER, FOREIGN))
+"""Why a method of another class runs: it gets NumPy's arrays on our memory, which it may keep or
+write into.
+"""
 
 
 def opaque(
@@ -165,8 +171,12 @@ def delegate(
         keywords["overwrite_input"] = False
     start = time.perf_counter()
     reads = function in READERS
-    given = tuple(to_numpy(arg, reads) for arg in arguments)
-    named = {key: to_numpy(value, reads) for key, value in keywords.items()}
+    if why in ANOTHERS:
+        given = tuple(map(_lent, arguments))
+        named = {key: _lent(value) for key, value in keywords.items()}
+    else:
+        given = tuple(to_numpy(arg, reads) for arg in arguments)
+        named = {key: to_numpy(value, reads) for key, value in keywords.items()}
     results = [as_user(function, given, named)]
     del given, named
     _tell(name, why, start)
@@ -300,6 +310,14 @@ def to_numpy(value: Any, writable: bool = False) -> Any:
         array.flags.writeable = writable or (array.flags.writeable and not array.size)
         return array
     return mapped(lambda item: to_numpy(item, writable), value)
+
+
+def _lent(value: Any) -> Any:
+    """Arguments as another class takes them: NumPy's arrays on our memory, and NumPy's numbers."""
+    if isinstance(value, Handle):
+        scalar = isinstance(value, core.scalar_class)
+        return sharing.content(value)[()] if scalar else exports.writable(value)
+    return mapped(_lent, value)
 
 
 def mapped(function: Callable[[Any], Any], value: Any) -> Any:

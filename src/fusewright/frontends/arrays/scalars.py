@@ -30,6 +30,8 @@ class ScalarOperations(Handle):
         return operators.power(self, exponent)
 
     __ipow__ = __pow__
+    __len__ = __iter__ = __contains__ = None
+    """NumPy's numbers have none of these (the core hides them from `hasattr`, too)."""
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:

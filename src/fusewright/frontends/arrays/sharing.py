@@ -99,11 +99,22 @@ def out_of_memory(nbytes: int) -> OutOfMemory:
     )
 
 
+_WRITABLE = 0x400
+"""`NPY_ARRAY_WRITEABLE`."""
+
+
+def is_writable(array: NDArray) -> bool:
+    """Whether an array can be written: `flags.writeable`, without the warning that this gives of
+    what `np.broadcast_arrays` made, where nobody writes.
+    """
+    return bool(array.flags.num & _WRITABLE)
+
+
 def is_frozen(array: NDArray) -> bool:
     """Whether neither this array nor any it looks into can be written."""
     base: Any = array
     while isinstance(base, np.ndarray):
-        if base.flags.writeable:
+        if is_writable(base):
             return False
         base = base.base
     return base is None or isinstance(base, bytes)
@@ -137,7 +148,7 @@ def adopted(array: NDArray) -> Node:
     row = as_dtype(array.dtype)
     assert is_adoptable(array), "only native elements side by side are values as they are"
     flat = _by_memory(array).reshape(-1).view(np.uint8)
-    memory = Memory(_address(array), array.nbytes, flat, False, bool(array.flags.writeable))
+    memory = Memory(_address(array), array.nbytes, flat, False, is_writable(array))
     trace.note_bytes(array.nbytes)
     straight = array.flags.c_contiguous
     strides = contiguous_strides(array.shape, row.itemsize) if straight else array.strides
@@ -156,7 +167,7 @@ def shared(array: NDArray) -> Node:
     owner._keeps = array  # type: ignore[attr-defined]
     trace.watch(1)
     weakref.finalize(owner, trace.watch, -1).atexit = False
-    memory = Memory(low, high - low, owner, True, bool(array.flags.writeable))
+    memory = Memory(low, high - low, owner, True, is_writable(array))
     return leaf(memory, row, array.shape, _address(array) - low, array.strides)
 
 
@@ -288,7 +299,7 @@ def borrowed(array: NDArray) -> Handle:
     lent = None if native is None else native.lend(array)
     if lent is not None:
         return lent  # type: ignore[no-any-return]
-    key = (_address(array), array.shape, array.strides, array.dtype, array.flags.writeable)
+    key = (_address(array), array.shape, array.strides, array.dtype, is_writable(array))
     found = _block.borrowed.get(key)
     if found is None:
         found = _block.borrowed[key] = core.array_on(shared(array))
@@ -302,7 +313,7 @@ def _lent_leaf(array: NDArray) -> Node | None:
     row = from_numpy(array.dtype)
     if row is None or not array.ndim or not array.nbytes:
         return None
-    memory = Memory(_address(array), array.nbytes, array, True, bool(array.flags.writeable))
+    memory = Memory(_address(array), array.nbytes, array, True, is_writable(array))
     return leaf(memory, row, array.shape, 0, contiguous_strides(array.shape, row.itemsize))
 
 

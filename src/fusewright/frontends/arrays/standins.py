@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.frontends.arrays import core
+from fusewright.frontends.arrays import core, sharing
 from fusewright.frontends.arrays.core import Handle
 
 LOOKED_THROUGH = 1 << 20
@@ -40,7 +40,7 @@ class Standins:
         if type(value) is core.scalar_class:
             return made[()]
         ours = isinstance(value, Handle)
-        if value._flags & core.READ_ONLY if ours else not value.flags.writeable:
+        if value._flags & core.READ_ONLY if ours else not sharing.is_writable(value):
             made.flags.writeable = False
         return made
 

@@ -12,7 +12,7 @@ from fusewright.frontends.arrays import agreement, core, opaque
 from fusewright.frontends.arrays.core import Handle
 from fusewright.frontends.arrays.dtypes import DEFAULT
 
-STRANGER = "the other operand's class decides what an operator means"
+STRANGER = opaque.STRANGER
 _COMMON = frozenset((*DEFAULT, np.ndarray, list, tuple, str, bytes, type(None)))
 
 
