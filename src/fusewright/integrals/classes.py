@@ -14,6 +14,7 @@ from fusewright.base.values import dataclass
 from fusewright.codegen.recurrences.quartets import QuartetSizes
 from fusewright.codegen.recurrences.sides import SideStep
 from fusewright.integrals.harmonics import Exponents, cartesian
+from fusewright.machine.steps import stepped_from
 from fusewright.runtime.image import Executable
 from fusewright.targets.executable import Written
 from fusewright.targets.target import target
@@ -34,7 +35,7 @@ ABSENT = -1
 """Instead of an angular momentum: the function 1, an s function of exponent 0."""
 EFFORT = 0
 """Statements that the planner looks at beyond the first choice: that is what first use pays for."""
-STEPPED = 6
+STEPPED = stepped_from()
 """Total angular momentum from which on a class has one step for each side after the sum over
 primitives, in a loop, instead of one list for both sides."""
 CENTRED = 7

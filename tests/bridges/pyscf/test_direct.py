@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("pyscf")
 
-from pyscf import dft, gto, lib, scf
+from pyscf import ao2mo, dft, gto, lib, mp, scf
 from tests.bridges.pyscf.molecules import PEROXIDE, S_AND_D, S_AND_G, WATER, converged, need_pickle
 
 import fusewright as fw
@@ -162,8 +162,35 @@ def test_the_faster_one_is_taken(water: Any, monkeypatch: pytest.MonkeyPatch) ->
     ours[0], theirs[0] = 1e-9, 1e-6
     forgotten = fp.apply(scf.RHF(water))
     forgotten.get_jk(water, np.eye(water.nao))
-    assert by(forgotten, OURS) == 1 and forgotten._eri is None
-    assert not by(forgotten, OURS, IN_CORE)
+    assert by(forgotten, OURS) == 1 and not by(forgotten, OURS, IN_CORE)
+    assert forgotten.__dict__["_eri"] is None
+
+
+@pytest.mark.parametrize("second_order", [False, True])
+def test_integrals_that_were_left_out_are_there_when_asked_for(
+    second_order: bool, water: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scripts and post-SCF methods read `_eri`, which PySCF would have filled by then."""
+    fp.warm(water)
+    monkeypatch.setattr(direct, "check_size", lambda mol, fits: None)
+    monkeypatch.setattr(direct, "worth", lambda fock: None)
+    monkeypatch.setattr(direct, "prefers_memory", lambda geometry: False)
+    mf = fp.apply(scf.RHF(water))
+    mf = mf.newton() if second_order else mf
+    assert mf._eri is None
+    energy = mf.kernel()
+    mf.get_veff(water, mf.make_rdm1())
+    inner = getattr(mf, "_scf", mf)  # second-order methods read it themselves
+    assert by(mf, OURS) and (inner.__dict__["_eri"] is not None) == second_order
+    plain = scf.RHF(water).run()
+    assert abs(energy - plain.e_tot) < 1e-9
+    assert np.abs(inner._eri - plain._eri).max() < 1e-12
+    expected = ao2mo.kernel(plain._eri, plain.mo_coeff)
+    assert np.abs(np.abs(ao2mo.kernel(mf._eri, mf.mo_coeff)) - np.abs(expected)).max() < 1e-6
+    assert abs(mp.MP2(mf).kernel()[0] - mp.MP2(plain).kernel()[0]) < 1e-8
+    mf.reset(water.set_geom_(WATER.replace("0.76", "0.8"), inplace=False))
+    assert inner._eri is None and fp.undo(inner)._eri is None
+    assert applied(scf.RHF(water)).run()._eri is None  # PySCF has no memory for it, either
 
 
 def test_small_molecules_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,8 +59,7 @@ def geometry_of(
     """
     operators = [operator_of(each) for each in (omega, *([second] if second else []))]
     tolerance = float(mf.direct_scf_tol) if mf.direct_scf else 0.0
-    geometry = (mol._atm.tobytes(), mol._bas.tobytes(), mol._env.tobytes(), bool(mol.cart))
-    key = (geometry, *operators, tolerance, current().features)
+    key = (molecule_key(mol), *operators, tolerance, current().features)
     found = record.geometries.get(key)
     if found is None:
         try:
@@ -75,6 +74,11 @@ def geometry_of(
             raise PassedOn(error.what) from error
         bounded.keep(record.geometries, key, found, KEPT)
     return found
+
+
+def molecule_key(mol: Any) -> tuple[bytes, bytes, bytes, bool]:
+    """What the integrals of a molecule depend on."""
+    return mol._atm.tobytes(), mol._bas.tobytes(), mol._env.tobytes(), bool(mol.cart)
 
 
 def check_size(mol: Any, fits: bool) -> None:

@@ -32,8 +32,21 @@ class OurIntegrals:
     __name_mixin__ = ""
     mol: Any
     make_rdm1: Any
-    _eri: Any
     _is_mem_enough: Any
+
+    @property
+    def _eri(self) -> Any:
+        """All integrals, or None.  Where PySCF would have kept them in memory and J and K were made
+        without, they are made when a program asks, as post-SCF methods and many scripts do.
+        """
+        held, record = self.__dict__.get("_eri"), record_of(self)
+        if held is None and not record.depth and is_left_out(self, record):
+            held = self.__dict__["_eri"] = in_core.integrals(self.mol, record)
+        return held
+
+    @_eri.setter
+    def _eri(self, values: Any) -> None:
+        self.__dict__["_eri"] = values
 
     def get_jk(
         self, mol: Any = None, dm: Any = None, hermi: int = 1, with_j: bool = True,
@@ -42,7 +55,7 @@ class OurIntegrals:
         """J and K as PySCF defines them; see its documentation of this method."""
         mol = self.mol if mol is None else mol
         following: Any = super()
-        if self._eri is not None and not omega:
+        if self.__dict__.get("_eri") is not None and not omega:
             return following.get_jk(mol, dm, hermi, with_j, with_k, omega)
         record, dm = record_of(self), self.make_rdm1() if dm is None else dm
         fits = not omega and (mol.incore_anyway or self._is_mem_enough())
@@ -53,6 +66,8 @@ class OurIntegrals:
             check_served(self, mol, dm, hermi)
             geometry = direct_geometry(self, mol, omega, record, fits)
             if geometry is not None:
+                if not omega:
+                    record.left_out = direct.molecule_key(mol) if fits else None
                 more = None if omega else ahead.next_question(record, np.asarray(dm))
                 if more is not None:
                     both = direct.geometry_of(self, mol, omega, record, fits, more[0])
@@ -72,11 +87,12 @@ class OurIntegrals:
     def get_veff(self, *arguments: Any, **keywords: Any) -> Any:
         """PySCF's; what it asks of a range-separated functional is answered by one pass."""
         following: Any = super()
-        if "xc" not in self.__dict__:
-            return following.get_veff(*arguments, **keywords)
-        known = {**dict(zip(("mol", "dm", "dm_last"), arguments, strict=False)), **keywords}
-        with ahead.expecting(self, record_of(self), known.get("dm"), known.get("dm_last")):
-            return following.get_veff(*arguments, **keywords)
+        with record_of(self).deciding():
+            if "xc" not in self.__dict__:
+                return following.get_veff(*arguments, **keywords)
+            known = {**dict(zip(("mol", "dm", "dm_last"), arguments, strict=False)), **keywords}
+            with ahead.expecting(self, record_of(self), known.get("dm"), known.get("dm_last")):
+                return following.get_veff(*arguments, **keywords)
 
     def to_gpu(self, *arguments: Any, **keywords: Any) -> Any:
         """PySCF's object on the GPU; our integrals stay behind."""
@@ -96,6 +112,16 @@ def check_served(mf: Any, mol: Any, dm: Any, hermi: int) -> None:
     if type(mol).intor is not gto.Mole.intor:
         raise PassedOn(f"{type(mol).__name__} has integrals of its own")
     direct.check_matrices(dm, int(mol.nao), hermi)
+
+
+def is_left_out(mf: Any, record: IntegralRecord) -> bool:
+    """Whether PySCF would have the integrals of the object's molecule in memory by now."""
+    return (
+        record.left_out is not None
+        and type(mf).get_jk is OurIntegrals.get_jk
+        and following_jk(type(mf)) in SERVED
+        and record.left_out == direct.molecule_key(mf.mol)
+    )
 
 
 def direct_geometry(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import field
 from typing import Any
 
@@ -57,13 +59,26 @@ class IntegralRecord:
     """Counts (quartets of a class, calls of a step) and seconds of each item.
 
     The seconds of one class are known where all its integrals were made in memory.  `geometries`
-    has what J and K need of the last ones, by molecule and operators.
+    has what J and K need of the last ones, by molecule and operators.  `left_out` is the molecule
+    whose integrals PySCF would keep in memory, and J and K were made without; `depth` is how many
+    methods are running that decide by what is in memory.
     """
 
     counts: dict[Evaluated, int] = field(default_factory=dict)
     seconds: dict[Evaluated, float] = field(default_factory=dict)
     geometries: dict[Any, Geometry] = field(default_factory=dict)
     expected: Expected | None = None
+    left_out: Any = None
+    depth: int = 0
+
+    @contextmanager
+    def deciding(self) -> Iterator[None]:
+        """For a method that asks whether integrals are in memory, in order to go on without."""
+        self.depth += 1
+        try:
+            yield
+        finally:
+            self.depth -= 1
 
     def add(self, item: Evaluated, count: int, seconds: float | None = None) -> None:
         """Add to an item."""

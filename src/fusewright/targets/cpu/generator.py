@@ -26,8 +26,9 @@ RECURRENCES = (
     "codegen/far.py", "codegen/rare.py", "codegen/recurrences", "codegen/scaling.py",
     "codegen/spell.py", "codegen/text.py", "frontends/recurrences", "integrals/classes.py",
     "integrals/families.py", "integrals/harmonics.py", "integrals/narrow.py", "ir",
-    "plan/recurrences", "rules/decompose", "runtime/elf.py", "runtime/image.py",
-    "targets/cpu/llvm.py", "targets/cpu/recurrences.py", "targets/executable.py",
+    "machine/steps.py", "plan/recurrences", "rules/decompose", "runtime/elf.py",
+    "runtime/image.py", "targets/cpu/llvm.py", "targets/cpu/recurrences.py",
+    "targets/executable.py",
 )  # fmt: skip
 """What the code of recurrences depends on: nothing else may have them compiled anew."""
 _SOURCES = (".py", ".c", ".h")
