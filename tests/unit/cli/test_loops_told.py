@@ -153,6 +153,35 @@ def test_pending_calls(ask: Callable[[fw.Array], object], repeats: int) -> None:
         assert sum(each.seconds for each in flush.steps) <= flush.seconds
 
 
+def test_a_call_with_lazy_arrays() -> None:
+    x, y = pending()
+    found = fw.explain(chained, x, y)
+    assert [each.name for each in found.kernels] == ["chained"]
+    assert not found.notes
+    np.testing.assert_array_equal(np.asarray(y), np.arange(5000.0))
+
+
+def test_arguments_left_pending_are_told() -> None:
+    def program(x: fw.Array, y: fw.Array) -> None:
+        chained(x, y)
+
+    found = fw.explain(program, *pending())
+    assert not found.kernels
+    assert "of the arguments it wrote into" in str(found)
+    assert "called no kernel" not in str(found)
+
+
+def test_array_statements_beside_kernels_are_told() -> None:
+    """A statement that runs as loops has no names of a user: its number is none of the kernel's."""
+
+    def program() -> None:
+        x, y = fw.asarray(np.ones(300_000)), fw.asarray(np.zeros(300_000))
+        chained(100.0 + np.cumsum(x), y)
+        float(y.sum())
+
+    assert "chained" in [each.name for each in fw.explain(program).kernels]
+
+
 def test_explain_without_work_says_what_to_do() -> None:
     assert "fw.explain(function, *args)" in str(fw.explain(lambda: None))
 
