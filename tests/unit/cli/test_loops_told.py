@@ -102,6 +102,11 @@ def test_each_launch_of_a_pykokkos_program_is_told(tmp_path: Path) -> None:
         runs = re.findall(rf"K\d+ kernel {name}\w*(?:, (\d+) times)?,", text)
         assert sum(int(each or 1) for each in set(runs)) >= 4, (name, text)
         assert name in page
+    # names and lines are those of the work units, not of the loops around them
+    assert set(re.findall(r"loop over (\S+) ", text)) == {"i", "range.block"}
+    lines = dict(re.findall(r"kernel (\w+) at \S*program.py:(\d+)", text))
+    assert lines == {"add": "6", "double": "10", "running": "14"}
+    assert "reduces `acc`" in text
 
 
 @fw.kernel
@@ -134,6 +139,19 @@ def test_a_call_with_numpy_arrays(repeats: int) -> None:
     assert kernel.operations[0].place == "in order"
     assert "not fused" in str(found)
     assert "kernel chained" in found._repr_html_()[:400]
+
+
+def test_the_time_of_a_call_includes_compiling() -> None:
+    @fw.kernel
+    def fresh(a):
+        for i in range(a.shape[0]):
+            a[i] = 3.25 * a[i] + 1
+
+    found = fw.explain(fresh, np.ones(5000))
+    (flush,) = found.flushes
+    (kernel,) = found.kernels
+    assert kernel.compile_seconds > 0.0
+    assert kernel.compile_seconds + kernel.seconds <= flush.seconds
 
 
 @pytest.mark.parametrize("ask", [lambda y: float(y.sum()), np.asarray, fw.evaluate])
