@@ -298,6 +298,12 @@ class OptionError(FusewrightError, ValueError, TypeError):
     code = "FW113"
 
 
+class ElsewhereError(FusewrightError, AttributeError):
+    """A name that NumPy does not have, and a module beside it does."""
+
+    code = "FW117"
+
+
 class VariableError(OptionError):
     """A variable of the environment that is wrong: by its name (`is_name`), or by its value."""
 
