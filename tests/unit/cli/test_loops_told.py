@@ -200,6 +200,20 @@ def test_array_statements_beside_kernels_are_told() -> None:
     assert "chained" in [each.name for each in fw.explain(program).kernels]
 
 
+@fw.kernel
+def in_place(u):
+    for i in range(1, u.shape[0] - 1):
+        for j in range(1, u.shape[1] - 1):
+            u[i, j] = 0.5 * (u[i - 1, j] + u[i, j - 1])
+
+
+def test_a_loop_inside_another_has_its_own_line() -> None:
+    first = in_place.__wrapped__.__code__.co_firstlineno
+    (kernel,) = fw.explain(in_place, np.ones((20, 20))).kernels
+    assert [o.line and o.line[1] - first for o in kernel.operations] == [2, 3]
+    assert f"line {first + 3}, loop over j: for j in range" in str(in_place.explain())
+
+
 def test_explain_without_work_says_what_to_do() -> None:
     assert "fw.explain(function, *args)" in str(fw.explain(lambda: None))
 
