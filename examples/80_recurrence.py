@@ -71,7 +71,11 @@ def circular(n: int) -> list[Any]:
     return [[("x", "T", n - 1)], [("x", "T", n + 1)]]
 
 
-T = fw.Family("T", "n", circular, leaf=lambda n: 1.0 if n == 0 else None)
+def start(n: int) -> float | None:
+    return 1.0 if n == 0 else None
+
+
+T = fw.Family("T", "n", circular, leaf=start)
 try:
     fw.recurrence([(T, 3)], [T], ["x"])
 except fw.FusewrightError as error:

@@ -28,6 +28,7 @@ FOLDERS = {
 """Where a link to a folder leads."""
 
 REFERENCE = ("api", "python", "cli", "kernels", "legality", "numpy", "pykokkos")
+"""The first pages of the reference, in this order; the others follow by name."""
 _LINK = re.compile(r"(?P<bang>!?)\[(?P<words>[^\]]*)\]\((?P<target>[^()\s]+)\)")
 _FENCED = re.compile(r"(^ *```.*?^ *```$)", re.MULTILINE | re.DOTALL)
 
@@ -35,7 +36,8 @@ _FENCED = re.compile(r"(^ *```.*?^ *```$)", re.MULTILINE | re.DOTALL)
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Navigation: guide, reference, results, decisions, errors."""
     SOURCES.update({f"results/{p.name}": f"benchmarks/results/{p.name}" for p in _results()})
-    reference = [f"reference/{name}.md" for name in REFERENCE if _is_page(f"reference/{name}.md")]
+    others = sorted({path.stem for path in (ROOT / "docs/reference").glob("*.md")} - {*REFERENCE})
+    reference = [f"reference/{name}.md" for name in (*REFERENCE, *others)]
     config.nav = [
         {"Home": "index.md"},
         {"Guide": [*_pages("guide", "index"), "guide/faq.md", "guide/glossary.md"]},
@@ -96,10 +98,6 @@ def _site_name(file: str) -> str | None:
     pages = {source: name for name, source in SOURCES.items()}
     inside = file.removeprefix("docs/") if file.startswith("docs/") else None
     return pages.get(file, inside)
-
-
-def _is_page(name: str) -> bool:
-    return (ROOT / "docs" / name).exists()
 
 
 def _results() -> list[Path]:

@@ -10,9 +10,10 @@ from typing import Any
 from fusewright import driver
 from fusewright.base.errors import ArgumentError, ValueRangeError
 from fusewright.base.options import current, options
-from fusewright.frontends.arrays import Array
+from fusewright.frontends.arrays import Array, trace
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
+from fusewright.kernels.kernel import Kernel
 from fusewright.replay.function import Jitted
 from fusewright.runtime.explanation import Explanation
 from fusewright.runtime.profile import Flush, listen
@@ -35,20 +36,28 @@ class Text(str):
 
 def explain_call(function: Callable[..., Any], args: Any, kwargs: Any) -> Explanation:
     """Run a function and tell every evaluation it caused; what it leaves pending is told as not
-    run.
+    run.  A kernel's call runs at once, with everything that its lazy arguments need.
     """
+    given = _arrays_in([*args, *kwargs.values()])
     with listen() as profile, options(spans=True):
+        before = [array._node for array in given]
         result = function(*args, **kwargs)
+        written = [array for array, node in zip(given, before, strict=True) if array._node != node]
+        if isinstance(function, Kernel):
+            trace.evaluate(*[array._node for array in (*_arrays_in(result), *written)])
     notes: list[str] = []
     if isinstance(function, Jitted):
         notes += function.notes()
-    pending = [leaf for leaf in _arrays_in(result) if leaf._node.kind != graph.LEAF]
-    if pending:
-        notes.append(
-            f"{len(pending)} of the results {'is' if len(pending) == 1 else 'are'} still pending: "
-            "nobody has asked for a value yet; fw.explain of what the function returned tells what "
-            "they need"
-        )
+    for arrays, whose, what in (
+        (_arrays_in(result), "results", "what the function returned"),
+        (written, "arguments it wrote into", "such an argument"),
+    ):
+        pending = sum(array._node.kind != graph.LEAF for array in arrays)
+        if pending:
+            notes.append(
+                f"{pending} of the {whose} {'is' if pending == 1 else 'are'} still pending: nobody "
+                f"has asked for a value yet; fw.explain of {what} tells what is needed"
+            )
     return Explanation(tuple(profile.flushes), True, tuple(notes), result)
 
 

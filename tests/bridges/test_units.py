@@ -158,3 +158,10 @@ def test_torch_like_arguments():
     array = np.zeros(N)
     pk.parallel_for(N, put, a=Foreign(array), value=2.0)
     assert (array == 2.0).all()
+
+
+def test_arguments_may_be_called_as_the_loops_around_a_unit_are():
+    x = doubles()
+    x.fill(1.0)
+    found = pk.parallel_reduce(N, units.own_names, x=x, block=2.0, size=0.5)
+    assert found == N * 2.5

@@ -59,6 +59,13 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert not problems(page)
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_by_label_are_not_used(page: Path) -> None:
+    """`[a][b]` outside code is a link to a label: the site finds none and is not built."""
+    text = _CODE.sub("", _FENCED.sub("", page.read_text(encoding="utf-8")))
+    assert re.findall(r"\[[^\]\n]*\] ?\[[^\]\n]*\]", text) == []
+
+
 def test_a_link_to_nowhere_is_seen(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("# One\n[a](b.md) [b](#one) [c](#two) `[d](e.md)`\n", encoding="utf-8")

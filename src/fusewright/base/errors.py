@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -298,6 +298,12 @@ class OptionError(FusewrightError, ValueError, TypeError):
     code = "FW113"
 
 
+class ElsewhereError(FusewrightError, AttributeError):
+    """A name that NumPy does not have, and a module beside it does."""
+
+    code = "FW117"
+
+
 class VariableError(OptionError):
     """A variable of the environment that is wrong: by its name (`is_name`), or by its value."""
 
@@ -328,3 +334,23 @@ def _print(kind: type[BaseException], error: BaseException, trace: TracebackType
 
 if sys.excepthook is sys.__excepthook__:  # any other hook prints errors in its own way
     sys.excepthook = _print
+
+
+def _notebooks() -> None:
+    """A session of IPython prints errors itself: ours end at the user's line there, too."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if shell is None or shell.custom_exceptions:
+        return
+
+    def show(self: Any, kind: Any, error: BaseException, trace: Any, tb_offset: Any = None) -> None:
+        # Imported here: as above.
+        from fusewright.base.traces import shorten
+
+        if not is_debugging():
+            shorten(error, True)
+        self.showtraceback((kind, error, error.__traceback__), tb_offset=tb_offset)
+
+    shell.set_custom_exc((FusewrightError,), show)
+
+
+_notebooks()

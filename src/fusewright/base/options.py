@@ -9,7 +9,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import _GeneratorContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
@@ -344,13 +344,13 @@ def set_defaults(**changes: Any) -> None:
     _changed(old, new)
 
 
-@contextmanager
-def options(**changes: Unpack[Settings]) -> Iterator[Options]:
+def options(**changes: Unpack[Settings]) -> _GeneratorContextManager[Options]:
     """Change settings inside a `with` block, for this thread and the tasks started in it.
 
     The settings are those of `Options`; `fusewright help options` lists them with their meaning,
     and `with options(...) as chosen` gives all that hold inside.  Settings that are not named keep
     what holds outside; at the end of the block everything is as it was, also after an error.
+    Without `with`, nothing changes.
 
     >>> with options(threads=1, fuse=False) as chosen:
     ...     print(chosen.threads, chosen.fuse, chosen.strict)
@@ -359,13 +359,17 @@ def options(**changes: Unpack[Settings]) -> Iterator[Options]:
     A setting that does not exist, or a value it cannot have, is an `OptionError`, and nothing
     changes:
 
-    >>> with options(threads=0):
-    ...     pass
+    >>> options(threads=0)
     Traceback (most recent call last):
     fusewright.base.errors.OptionError: option 'threads' cannot be 0 [FW113]
     """
+    return _inside(_checked(changes))
+
+
+@contextmanager
+def _inside(changes: Mapping[str, Any]) -> Iterator[Options]:
     old = current()
-    new = _same(old._replace(**_checked(changes)))
+    new = _same(old._replace(**changes))
     token = context.set(new)
     _changed(old, new)
     try:

@@ -144,6 +144,14 @@ PAGES: dict[str, Page] = {
         'import os\n\nos.environ["FUSEWRIGHT_THREADS"] = "two"\n\n'
         "from fusewright.base.options import from_environment\n\nfrom_environment(os.environ)\n",
     ),
+    "FW117": Page(
+        "A name that stands in a module beside NumPy's",
+        "NumPy itself does not have these functions, so the drop-in's main namespace has none of "
+        "them either: a program finds the same names with both.",
+        "Write `np.special.gamma` with `import fusewright.numpy as np`, or "
+        "`from fusewright.numpy import special`.",
+        "import fusewright.numpy as np\n\nprint(np.gamma(0.5))\n",
+    ),
     "FW200": Page(
         "A kernel that makes no sense",
         "The general error of kernels, where none of the other codes fits.",

@@ -44,7 +44,7 @@ def shares_of(summary: Summary, whole: float) -> list[TimeShare]:
         TimeShare("kernels", kernels),
         TimeShare("library steps", library),
         TimeShare("compiling", compiling),
-        TimeShare("planning and starting them", inside - kernels - library - compiling),
+        TimeShare("planning and starting kernels", inside - kernels - library - compiling),
         TimeShare("recording operations", recording),
         TimeShare("noting all this", telling),
         TimeShare(OWN_AND_RECORDING if unknown else OWN, outside - telling - recording),

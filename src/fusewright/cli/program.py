@@ -19,6 +19,7 @@ from types import CodeType, ModuleType
 from typing import Any, Literal, NamedTuple
 
 from fusewright.cli import border
+from fusewright.cli.libraries import LIBRARIES
 from fusewright.cli.redirect import RedirectingLoader, redirect, user_code
 
 Kind = Literal["file", "module", "stdin"]
@@ -184,6 +185,9 @@ def _report(error: BaseException | None) -> int:
     # Imported here: most programs end without an error.
     from fusewright.base.traces import without
 
+    missing = error.name if isinstance(error, ModuleNotFoundError) else None
+    if missing in LIBRARIES:
+        error.add_note(f"help: `fusewright run --as {missing} ...` runs the program without it")
     error = error.with_traceback(without(error.__traceback__, _runs_programs))
     sys.excepthook(type(error), error, error.__traceback__)
     return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1

@@ -201,18 +201,24 @@ def reasoned(found: Specialised, code: LoopExecutable) -> LoopPlan:
 def listed(found: Specialised, code: LoopExecutable, plan: LoopPlan) -> str:
     """The loop tree of a planned form in the user's names."""
     names = _names(found)
-    results = [number for number in found.kernel.given if number not in names]
-    many = len(results) > 1
-    names |= {number: f"result{place if many else ''}" for place, number in enumerate(results)}
+    # what has no name is what the kernel gives, or stands in an array statement
+    nameless = [number for number in found.kernel.given if number not in names]
+    written = [number for number in nameless if number in found.kernel.written]
+    read = [number for number in nameless if number not in found.kernel.written]
+    for word, numbers in (("result", written), ("array", read)):
+        many = len(numbers) > 1
+        names |= {number: f"{word}{place if many else ''}" for place, number in enumerate(numbers)}
     tree = tree_of(plan, code.features.vector_bytes)
     return listing(tree, Names(names, _numbers(found, code)))
 
 
 def _numbers(found: Specialised, code: LoopExecutable) -> dict[int, str]:
-    """What the user calls the parameters."""
+    """What the user calls the parameters; the numbers of an array statement have no name."""
     names, scalars = _names(found), found.translated.scalars
+    called = [*map(_path, scalars)]
+    called += [f"number{each}" for each in range(len(scalars), len(code.kernel.arguments))]
     return {
-        number: _path(scalars[source.slot])
+        number: called[source.slot]
         if source.what == "scalar"
         else f"{names.get(source.slot, 'result')}.{_FIELDS[source.what]}[{source.dim}]"
         for number, source in enumerate(code.kernel.arguments)

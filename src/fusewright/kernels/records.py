@@ -106,7 +106,8 @@ def decision_of(pair: PairReport) -> Decision:
     """What became of two neighbouring loops; those without a line were array statements."""
     lines = [span[1] for span in (pair.first, pair.second)]
     what = (
-        "lines {} and {}".format(*lines) if all(lines)
+        f"two loops of line {lines[0]}" if lines[0] and lines[0] == lines[1]
+        else "lines {} and {}".format(*lines) if all(lines)
         else " and ".join(f"line {line}" if line else "an array statement" for line in lines)
     )  # fmt: skip
     line = pair.second if pair.second[0] else None

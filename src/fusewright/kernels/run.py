@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,13 +74,14 @@ def _once(
     if done:
         return result
     arrays = memories(found, arguments)
+    began = perf_counter() if listeners else 0.0
     params = parameters(found, arrays, arguments)
     specialise.make(found, arrays, params)
     requirements.meet(found, arrays, params)
     if options.target != "cpu":
         target(options.target).compile(found.kernel, options).run(arrays, params, failed)
     else:
-        compiled = _compiled(kernel, found, arrays, params, options)
+        compiled = _compiled(kernel, found, arrays, params, options, began)
         if (
             compiled is not None
             and not options.verify
@@ -171,8 +173,11 @@ def _compiled(
     arrays: list[NDArray],
     params: list[Any],
     options: Options,
+    began: float = 0.0,
 ) -> LoopExecutable | None:
-    """Run it; the code for calls like this one, None while that is being measured."""
+    """Run it; the code for calls like this one, None while that is being measured.  `began` is
+    when planning did, for those who listen to a call by itself.
+    """
     wanted = of_kernel(kernel, options) if kernel is not None else options
     code = _code(kernel, found, arrays, wanted)
     if options.check and isinstance(found, Specialised):
@@ -186,7 +191,7 @@ def _compiled(
     from fusewright.kernels import telling
 
     return telling.told(
-        lambda: _launched(kernel, found, code, arrays, params, wanted), found, code, arrays
+        lambda: _launched(kernel, found, code, arrays, params, wanted), found, code, arrays, began
     )
 
 

@@ -43,8 +43,11 @@ def told(
     found: Specialised | Unit,
     code: LoopExecutable,
     arrays: Sequence[np.ndarray[Any, Any]],
+    began: float = 0.0,
 ) -> LoopExecutable | None:
-    """Run a kernel and tell every listener that it ran, whether it fails or not."""
+    """Run a kernel and tell every listener that it ran, whether it fails or not; planning and
+    compiling `began` before (0.0: nobody asked).
+    """
     fresh = id(code) not in _described and code.made >= min(each.began for each in listeners)
     start = perf_counter()
     try:
@@ -67,7 +70,7 @@ def told(
                 compile_seconds=code.seconds if fresh else 0.0,
             )
 
-        tell(record, *_caller())
+        tell(record, *_caller(), began or start)
 
 
 CALLS = frozenset({"__call__()", "explain()"})

@@ -14,6 +14,7 @@ from typing import Any, get_origin
 import numpy as np
 
 from fusewright._core import native
+from fusewright.base.errors import ElsewhereError
 from fusewright.numpy import dispatch
 from fusewright.numpy.operands import delegated, library
 from fusewright.numpy.ufuncs import Ufunc
@@ -86,11 +87,9 @@ def lookup(module: str, exports: Mapping[str, Any] | None = None) -> Callable[[s
         if not module and name in OWN_MODULES:
             return importlib.import_module(f"{PACKAGE}.{name}")
         if not module and name in ELSEWHERE:
-            raise AttributeError(
-                f"module {PACKAGE!r} has no attribute {name!r}, as NumPy has none: "
-                f"it is np.special.{ELSEWHERE[name]} ({PACKAGE}.special)",
-                name=name,
-                obj=sys.modules[PACKAGE],
+            raise ElsewhereError(
+                f"module {PACKAGE!r} has no attribute {name!r}, as NumPy has none",
+                help=f"it is np.special.{ELSEWHERE[name]} ({PACKAGE}.special)",
             )
         original = getattr(importlib.import_module(full), name)
         if isinstance(original, ModuleType):

@@ -13,6 +13,7 @@ from _queue import Empty, SimpleQueue  # `queue` has a priority queue too, which
 from collections.abc import Callable
 from contextvars import copy_context
 from functools import partial
+from time import monotonic
 from typing import Any
 
 from fusewright.base.interruptions import raise_in
@@ -22,6 +23,8 @@ Job = Callable[[], object]
 NICE = 10
 """The compiling thread gives way to those that compute."""
 MOMENT = 0.002  # seconds
+LONGEST_IMPORT = 2.0
+"""Seconds that an import may take when the process ends; a job that only imports is stopped."""
 
 to_be_finished: list[Callable[[], bool]] = []
 """Questions whether a job must not be left in the middle when the process ends (a target's)."""
@@ -92,10 +95,14 @@ class _Stopped(BaseException):
 def _stop(thread: threading.Thread) -> None:
     """The thread takes no further step of Python's.  It may wait for a compiler as long as it
     likes, but not be importing while the interpreter ends: it would wait for a lock that is gone,
-    and CPython 3.11 ends with a segmentation fault then.
+    and CPython 3.11 ends with a segmentation fault then.  An import that has begun is finished
+    first: an extension module that is stopped in its middle may abort the process (islpy does).
     """
     assert thread.ident is not None, "it has started"
     sys.unraisablehook = partial(_unless_stopped, sys.unraisablehook)
+    patience = monotonic() + LONGEST_IMPORT
+    while thread.is_alive() and _imports(thread.ident) and monotonic() < patience:
+        thread.join(MOMENT)
     raise_in(thread.ident, _Stopped)
     while thread.is_alive() and _imports(thread.ident):
         thread.join(MOMENT)

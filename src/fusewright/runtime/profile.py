@@ -168,14 +168,19 @@ def collect() -> Iterator[list[Callable[[], KernelRecord]]]:
         _evaluation.inside = outer
 
 
-def tell(describe: Callable[[], KernelRecord], trigger: str, line: Line | None) -> None:
-    """A kernel of loops has run: in the evaluation that goes on, or as one of its own."""
+def tell(
+    describe: Callable[[], KernelRecord], trigger: str, line: Line | None, started: float
+) -> None:
+    """A kernel of loops has run: in the evaluation that goes on, or as one of its own, whose
+    planning `started` before it.
+    """
     if _evaluation.inside is not None:
         _evaluation.inside.append(describe)
         return
     began = perf_counter()
     kernel = describe()
-    told(Flush(trigger, line, kernel.start, kernel.seconds, [kernel]), perf_counter() - began)
+    taken = kernel.start + kernel.seconds - started
+    told(Flush(trigger, line, started, taken, [kernel]), perf_counter() - began)
 
 
 def told(flush: Flush, telling: float = 0.0) -> None:

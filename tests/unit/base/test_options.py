@@ -73,6 +73,19 @@ def test_wrong_option_changes_nothing(changes):
     assert current() is before
 
 
+def test_a_wrong_option_is_refused_without_a_block():
+    with pytest.raises(OptionError, match="did you mean"):
+        options(thread=1)
+
+
+def test_it_is_a_decorator():
+    @options(threads=1)
+    def inside():
+        return current().threads
+
+    assert (inside(), inside(), current().threads) == (1, 1, Options().threads)
+
+
 def test_nesting_and_restoring_after_an_error():
     outside = current()
     with options(threads=1):

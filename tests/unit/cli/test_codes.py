@@ -132,6 +132,39 @@ def test_errors_that_came_through_our_frames_name_none(
     assert bool(ours) == (debug == "1")
 
 
+SESSION = """
+import sys, traceback, types
+
+class Shell:
+    custom_exceptions = ()
+    def set_custom_exc(self, kinds, handler):
+        self.kinds, self.handler = kinds, handler
+    def showtraceback(self, told, tb_offset=None):
+        traceback.print_exception(*told)
+
+shell = Shell()
+sys.modules["IPython"] = types.SimpleNamespace(get_ipython=lambda: shell)
+import fusewright.numpy as np
+try:
+    np.ones((3000, 4)) + np.ones((2000, 4))
+except shell.kinds:
+    shell.handler(shell, *sys.exc_info(), tb_offset=1)
+"""
+
+
+@pytest.mark.parametrize("debug", ["0", "1"])
+def test_tracebacks_in_a_notebook_end_at_the_users_line(tmp_path: Path, debug: str) -> None:
+    (tmp_path / "p.py").write_text(SESSION)
+    environment = {**os.environ, "FUSEWRIGHT_DEBUG": debug}
+    done = subprocess.run(
+        [sys.executable, "p.py"], cwd=tmp_path, env=environment, capture_output=True,
+        text=True, check=True,
+    )  # fmt: skip
+    files = [line for line in done.stderr.splitlines() if line.startswith("  File ")]
+    assert "ShapeError" in done.stderr and "p.py" in files[0]
+    assert (len(files) > 1) == (debug == "1")
+
+
 def test_every_piece_of_syntax_has_a_name() -> None:
     """No error speaks of `JoinedStr`."""
     for kind in [*ast.stmt.__subclasses__(), *ast.expr.__subclasses__()]:

@@ -102,6 +102,11 @@ def test_each_launch_of_a_pykokkos_program_is_told(tmp_path: Path) -> None:
         runs = re.findall(rf"K\d+ kernel {name}\w*(?:, (\d+) times)?,", text)
         assert sum(int(each or 1) for each in set(runs)) >= 4, (name, text)
         assert name in page
+    # names and lines are those of the work units, not of the loops around them
+    assert set(re.findall(r"loop over (\S+) ", text)) == {"i", "range.block"}
+    lines = dict(re.findall(r"kernel (\w+) at \S*program.py:(\d+)", text))
+    assert lines == {"add": "6", "double": "10", "running": "14"}
+    assert "reduces `acc`" in text
 
 
 @fw.kernel
@@ -136,6 +141,19 @@ def test_a_call_with_numpy_arrays(repeats: int) -> None:
     assert "kernel chained" in found._repr_html_()[:400]
 
 
+def test_the_time_of_a_call_includes_compiling() -> None:
+    @fw.kernel
+    def fresh(a):
+        for i in range(a.shape[0]):
+            a[i] = 3.25 * a[i] + 1
+
+    found = fw.explain(fresh, np.ones(5000))
+    (flush,) = found.flushes
+    (kernel,) = found.kernels
+    assert kernel.compile_seconds > 0.0
+    assert kernel.compile_seconds + kernel.seconds <= flush.seconds
+
+
 @pytest.mark.parametrize("ask", [lambda y: float(y.sum()), np.asarray, fw.evaluate])
 @pytest.mark.parametrize("repeats", [1, 3])
 def test_pending_calls(ask: Callable[[fw.Array], object], repeats: int) -> None:
@@ -151,6 +169,49 @@ def test_pending_calls(ask: Callable[[fw.Array], object], repeats: int) -> None:
     assert not found.library_steps
     for flush in found.flushes:
         assert sum(each.seconds for each in flush.steps) <= flush.seconds
+
+
+def test_a_call_with_lazy_arrays() -> None:
+    x, y = pending()
+    found = fw.explain(chained, x, y)
+    assert [each.name for each in found.kernels] == ["chained"]
+    assert not found.notes
+    np.testing.assert_array_equal(np.asarray(y), np.arange(5000.0))
+
+
+def test_arguments_left_pending_are_told() -> None:
+    def program(x: fw.Array, y: fw.Array) -> None:
+        chained(x, y)
+
+    found = fw.explain(program, *pending())
+    assert not found.kernels
+    assert "of the arguments it wrote into" in str(found)
+    assert "called no kernel" not in str(found)
+
+
+def test_array_statements_beside_kernels_are_told() -> None:
+    """A statement that runs as loops has no names of a user: its number is none of the kernel's."""
+
+    def program() -> None:
+        x, y = fw.asarray(np.ones(300_000)), fw.asarray(np.zeros(300_000))
+        chained(100.0 + np.cumsum(x), y)
+        float(y.sum())
+
+    assert "chained" in [each.name for each in fw.explain(program).kernels]
+
+
+@fw.kernel
+def in_place(u):
+    for i in range(1, u.shape[0] - 1):
+        for j in range(1, u.shape[1] - 1):
+            u[i, j] = 0.5 * (u[i - 1, j] + u[i, j - 1])
+
+
+def test_a_loop_inside_another_has_its_own_line() -> None:
+    first = in_place.__wrapped__.__code__.co_firstlineno
+    (kernel,) = fw.explain(in_place, np.ones((20, 20))).kernels
+    assert [o.line and o.line[1] - first for o in kernel.operations] == [2, 3]
+    assert f"line {first + 3}, loop over j: for j in range" in str(in_place.explain())
 
 
 def test_explain_without_work_says_what_to_do() -> None:

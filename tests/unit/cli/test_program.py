@@ -58,6 +58,16 @@ def test_ends_as_python_ends_it(folder: Path, text: str) -> None:
     assert ours.stderr == python.stderr
 
 
+def test_a_library_that_we_bring_along_is_not_missing(folder: Path) -> None:
+    (folder / "p.py").write_text("import pykokkos as pk\n")
+    done = fresh("-m", "fusewright", "run", "p.py", cwd=folder)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-2:] == [
+        "ModuleNotFoundError: No module named 'pykokkos'",
+        "help: `fusewright run --as pykokkos ...` runs the program without it",
+    ]
+
+
 def test_sees_what_python_shows_it(folder: Path) -> None:
     (folder / "sub").mkdir()
     (folder / "sub" / "p.py").write_text(

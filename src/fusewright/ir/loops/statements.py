@@ -54,13 +54,15 @@ class Store:
 class Dim:
     """One dim of a loop: `index` runs over [low, high), both computed before the loop starts.
 
-    `name` is what the user calls it (or a value computed from it, where steps are not 1).
+    `name` is what the user calls it (or a value computed from it, where steps are not 1); `span`
+    is its own line, where it was a loop inside the one it belongs to.
     """
 
     index: int
     low: Expr
     high: Expr
     name: str = ""
+    span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +244,17 @@ def blocks(statement: Statement) -> tuple[tuple[Statement, ...], ...]:
     if isinstance(statement, While):
         return (statement.head, statement.body)
     return ()
+
+
+def line_of(loop: For) -> Span:
+    """Where the first dim of a loop stands: what was inside another loop has a line of its own."""
+    first = loop.dims[0].span
+    return first if first[1] else loop.span
+
+
+def inner_dims(inner: For) -> tuple[Dim, ...]:
+    """The dims of a loop that becomes part of the one around it: they keep their line."""
+    return tuple(d if d.span[1] else replace(d, span=inner.span) for d in inner.dims)
 
 
 def expressions(statement: Statement) -> tuple[Expr, ...]:

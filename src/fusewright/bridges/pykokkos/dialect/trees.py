@@ -47,11 +47,19 @@ def tuple_of(items: Iterable[ast.expr]) -> ast.Tuple:
 
 def fill(text: str, parts: Mapping[str, Any]) -> list[ast.stmt]:
     """The statements of a template.  A name in `parts` is replaced by the expression or the
-    statements that stand there; other objects become constants.
+    statements that stand there; other objects become constants.  What the template says stands
+    nowhere in the user's file: it gets the place of what it is put into.
     """
-    return [
-        statement for node in parse_module(text).body for statement in _filled(_Fill(parts), node)
-    ]
+    body = parse_module(text).body
+    for node in body:
+        _forget_places(node)
+    return [statement for node in body for statement in _filled(_Fill(parts), node)]
+
+
+def _forget_places(root: ast.stmt) -> None:
+    for node in ast.walk(root):
+        for field in node._attributes:
+            delattr(node, field)
 
 
 def _filled(fill_: _Fill, node: ast.stmt) -> list[ast.stmt]:

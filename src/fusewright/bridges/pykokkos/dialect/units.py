@@ -155,7 +155,7 @@ def program(unit: Unit, form: Form, team_size: int, extents: list[tuple[int, ...
     names = [*drivers.parameters(form), *unit.keywords]
     names += POOL if unit.draws else ()
     start: list[ast.stmt] = []
-    body = drivers.body(form, called, rest)
+    body = drivers.body(form, called, rest, drivers.Called(unit.indices, unit.acc))
     if unit.owner is not None:
         names += [f"self.{name}" for name in unit.fields]
         start = [trees.assign("self.", _object(unit))]

@@ -19,7 +19,7 @@ from fusewright.base.values import dataclass
 from fusewright.ir import linear
 from fusewright.ir.expr import Expr, index
 from fusewright.ir.linear import at_least, at_most
-from fusewright.ir.loops.statements import Dim, For, Statement
+from fusewright.ir.loops.statements import Dim, For, Statement, inner_dims
 from fusewright.plan.loops.normalise.rename import Numbers, copied, reindexed
 
 
@@ -135,7 +135,7 @@ def _loop(around: For, dim: Dim, low: Expr, high: Expr, body: tuple[Statement, .
         inner = body[0]
         own = {dim.index}
         if all(_is_free(bound, own) for d in inner.dims for bound in (d.low, d.high)):
-            return replace(fresh, dims=fresh.dims + inner.dims, body=inner.body)
+            return replace(fresh, dims=fresh.dims + inner_dims(inner), body=inner.body)
     return fresh
 
 

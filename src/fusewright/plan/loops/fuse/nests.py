@@ -22,6 +22,7 @@ from fusewright.ir.loops.statements import (
     While,
     blocks,
     expressions,
+    inner_dims,
     walk,
     with_blocks,
 )
@@ -156,7 +157,7 @@ def flattened(loop: For) -> For:
         bounds = [bound for dim in inner.dims for bound in (dim.low, dim.high)]
         if inner.declared != loop.declared or not all(_fixed(b, own, given) for b in bounds):
             break
-        loop = replace(loop, dims=loop.dims + inner.dims, body=inner.body)
+        loop = replace(loop, dims=loop.dims + inner_dims(inner), body=inner.body)
     return loop
 
 

@@ -33,6 +33,7 @@ from fusewright.ir.loops.statements import (
     Store,
     While,
     expressions,
+    line_of,
     walk,
 )
 from fusewright.ir.nest import in_pairs
@@ -290,7 +291,7 @@ class Parallelism:
             why, because = self._reason(loop, nest)
         self.reports.append(
             LoopReport(
-                loop.span, tuple(d.index for d in loop.dims), tuple(d.name for d in loop.dims),
+                line_of(loop), tuple(d.index for d in loop.dims), tuple(d.name for d in loop.dims),
                 threads, vector >= 0, why, because, self._folded(nest) if threads or vector >= 0
                 else (), self.scans.get(loop.dims[0].index, ()),
             )
