@@ -11,19 +11,26 @@ import builtins
 import copyreg
 import math
 from abc import ABCMeta
-from types import GenericAlias
-from typing import Any
+from types import GenericAlias, GetSetDescriptorType, MethodDescriptorType, WrapperDescriptorType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fusewright._core import native
-from fusewright.base.later import TYPE
+from fusewright.base.later import TYPE, later
 from fusewright.frontends.arrays import Array, Scalar, core, creation, opaque
 from fusewright.frontends.arrays.front import dispatched
 from fusewright.numpy.dispatch import in_front
 from fusewright.numpy.filling import meshgrid
-from fusewright.numpy.members import member
 from fusewright.numpy.operands import delegated, holds_array, nested
+
+if TYPE_CHECKING:
+    from fusewright.numpy import members
+else:
+    members = later("fusewright.numpy.members")
+
+
+_MEMBERS = (GetSetDescriptorType, MethodDescriptorType, WrapperDescriptorType)
 
 
 class ArrayType(ABCMeta):
@@ -68,7 +75,8 @@ class ArrayType(ABCMeta):
 
     def __getattribute__(cls, name: str) -> Any:
         """Methods taken off the class work on both kinds."""
-        found = member(name)
+        theirs = isinstance(vars(np.ndarray).get(name), _MEMBERS)
+        found = members.member(name) if theirs else None
         return type.__getattribute__(cls, name) if found is None else found
 
     def __dir__(cls) -> list[str]:

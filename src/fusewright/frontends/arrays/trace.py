@@ -78,10 +78,6 @@ def _options_changed(old: Options | None, new: Options) -> None:
         watch(after - before, lines=True)
 
 
-_options_changed(None, current())
-watchers.append(_options_changed)
-
-
 def passed_gate(node: Node) -> None:
     """What a record costs when it is not the common case: spans, shared memory, a long list."""
     if current().spans:
@@ -391,6 +387,8 @@ def _tell_core() -> None:
     native.set_gate(gate, -1 if _noting else _due)
 
 
+_options_changed(None, current())
+watchers.append(_options_changed)
 _evaluate = evaluate
 if native is not None:  # the same, compiled ahead of time; what it does not know it asks us
     _tell_core()
