@@ -18,12 +18,37 @@ static int same, round_of; /* records from the last place; so many may be an ite
 static const char *package, *programs; /* folders: whose frames are skipped, and whose in it are the user's */
 static PyObject *folders;
 
+#define MOST_INNER 16
+typedef struct {
+    PyCodeObject *code;
+    int start, end;
+} Span;
+static Span inner[MOST_INNER]; /* the loops inside the one that is known: when they turn, it does not */
+static int inners;
+
 void places_forget(void)
 {
     for (int i = 0; i < depth; i++)
         Py_CLEAR(seen[i].code);
     depth = 0;
     innermost = NULL;
+}
+
+static void forget_inner(void)
+{
+    while (inners > 0)
+        Py_CLEAR(inner[--inners].code);
+}
+
+/* Whether the program has gone forward in a frame, or back within a loop inside the known one. */
+static int is_within(const Place *before, const Place *now)
+{
+    if (before->code != now->code || now->at >= before->at)
+        return before->code == now->code && now->at > before->at;
+    for (int i = 0; i < inners; i++)
+        if (inner[i].code == now->code && inner[i].start <= now->at && before->at <= inner[i].end)
+            return 1;
+    return 0;
 }
 
 static Place place_of(PyFrameObject *frame) { return (Place){PyFrame_GetCode(frame), PyFrame_GetLasti(frame)}; }
@@ -91,7 +116,7 @@ static int is_further(const Place *now, int count)
         first++;
     if (first == shared && count == depth)
         return is_repeated();
-    int further = first == shared || (now[first].code == seen[first].code && now[first].at > seen[first].at);
+    int further = first == shared || is_within(&seen[first], &now[first]);
     same = further ? 0 : same;
     return further;
 }
@@ -101,7 +126,7 @@ static int is_forward(PyFrameObject *frame)
     if (frame == innermost) {
         Place now = place_of(frame), *before = &seen[depth - 1];
         int is_same = now.code == before->code && now.at == before->at;
-        int further = now.code == before->code && now.at > before->at;
+        int further = is_within(before, &now);
         Py_DECREF(now.code);
         if (further) {
             before->at = now.at;
@@ -149,16 +174,32 @@ int places_pass(Py_ssize_t length)
     return forward;
 }
 
-/* set_places(places, frame, allowed, longest, same, round): so many records may pass while the list is no longer;
+/* The loops in a list of (code, start, end). */
+static int set_inner(PyObject *loops)
+{
+    Py_ssize_t count = loops ? PyList_GET_SIZE(loops) : 0;
+    for (Py_ssize_t i = 0; i < count && i < MOST_INNER; i++) {
+        Span *span = &inner[inners];
+        if (!PyArg_ParseTuple(PyList_GET_ITEM(loops, i), "O!ii", &PyCode_Type, &span->code, &span->start, &span->end))
+            return span->code = NULL, -1;
+        Py_INCREF(span->code);
+        inners++;
+    }
+    return 0;
+}
+
+/* set_places(places, frame, allowed, longest, same, round, inner): so many records may pass while the list is no longer;
    set_places() */
 static PyObject *set_places(PyObject *module, PyObject *given)
 {
     (void)module;
-    PyObject *places = NULL, *frame = NULL;
+    PyObject *places = NULL, *frame = NULL, *loops = NULL;
     passed = allowed = same = round_of = 0;
     places_forget();
-    if (!PyArg_ParseTuple(given, "|O!Onnii", &PyList_Type, &places, &frame, &allowed, &longest,
-                          &same, &round_of))
+    forget_inner();
+    if (!PyArg_ParseTuple(given, "|O!OnniiO!", &PyList_Type, &places, &frame, &allowed, &longest,
+                          &same, &round_of, &PyList_Type, &loops)
+        || set_inner(loops) < 0)
         return NULL;
     Py_ssize_t count = places && folders ? PyList_GET_SIZE(places) : 0;
     for (Py_ssize_t i = 0; i < count && count <= DEEPEST; i++) {

@@ -41,7 +41,8 @@ DEEPEST = 256
 """Frames above the recording one within which loops are looked for."""
 PATIENCE = 4
 """Times a loop is watched anew because it did not come round when it was due."""
-
+MOST_INNER = 16
+"""Loops inside the known one whose turns the core lets pass."""
 MOST_LOOPS = 256
 """Loops whose flushes' length is remembered."""
 
@@ -131,9 +132,9 @@ class Schedule:
     """
 
     __slots__ = (
-        "_alone", "_arrived", "_asked", "_before", "_counted", "_frame", "_least", "_longer",
-        "_looks", "_met", "_others", "_same", "_stood", "_strayed", "_told", "count", "length",
-        "loop", "patience", "period", "turn", "waits", "watching",
+        "_alone", "_arrived", "_asked", "_before", "_counted", "_frame", "_inner", "_least",
+        "_longer", "_looks", "_met", "_others", "_same", "_stood", "_strayed", "_told", "count",
+        "length", "loop", "patience", "period", "turn", "waits", "watching",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -146,6 +147,7 @@ class Schedule:
         self._others = 0
         self._counted = self._strayed = 0
         self._asked = self._stood = self._frame = 0
+        self._inner: list[tuple[CodeType, int, int]] = []
         self._met: dict[tuple[int, int, int], tuple[int, Loop]] = {}
         self._before: list[Place] = []
         self.waits = False
@@ -177,7 +179,8 @@ class Schedule:
             return
         each = 0 if self.length and self._alone else ROUND
         allowed = self.watching or longest
-        native.set_places(self._before, self._frame, allowed, longest, self._same, each)
+        inner = [] if self.watching else self._inner
+        native.set_places(self._before, self._frame, allowed, longest, self._same, each, inner)
 
     def look(self, frame: FrameType) -> Loop | None:
         """Notice one record; the loop that has begun anew with it, if one has."""
@@ -214,6 +217,8 @@ class Schedule:
         last = self._met[where][0] if where in self._met else None
         self._met[where] = (self._looks, loop)  # kept: its code keeps its id
         known = self.loop
+        if known is not None and known != loop and known.holds(loop):
+            self._note_inner(loop)
         if self.watching and last is not None and (known is None or _is_outer(loop, known)):
             turns = self._turns(loop, self._looks - last, (length, whole), enough)
             if turns is not None:
@@ -234,6 +239,12 @@ class Schedule:
         self._remember()
         return True
 
+    def _note_inner(self, loop: Loop) -> None:
+        """A loop inside the known one: the core need not tell when it turns."""
+        found = (loop.code, loop.start, loop.end)
+        if len(self._inner) < MOST_INNER and found not in self._inner:
+            self._inner.append(found)
+
     def _turns(
         self, loop: Loop, period: int, list_: tuple[int, int], enough: Callable[[], tuple[int, int]]
     ) -> bool | None:
@@ -252,7 +263,7 @@ class Schedule:
         work, least = enough()
         if period <= record.DEFAULT.flush_records:
             work = max(work, WORK)
-        self.loop, self.period = loop, period
+        self.loop, self.period, self._inner = loop, period, []
         self._alone = self._same > 0
         self.count, self._least = max(-(-work // period), least), min(work, WORK) // 2
         self.length = 0
