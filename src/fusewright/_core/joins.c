@@ -203,6 +203,7 @@ static Statement *look_up(const Structure *found)
     if (is(first, found) || is(second, found))
         return is(first, found) ? first : second;
     Statement *statement = first->came > second->came ? second : first;
+    (statement == first ? second : first)->came /= 2; /* what comes no more gives way to two that take turns */
     size_t bytes = (size_t)found->length * sizeof(uint64_t);
     uint64_t *words = PyMem_Malloc(bytes + 1);
     if (words == NULL)
@@ -210,8 +211,7 @@ static Statement *look_up(const Structure *found)
     memcpy(words, found->words, bytes);
     drop(statement);
     statement->words = words;
-    statement->hash = found->hash;
-    statement->length = found->length;
+    statement->hash = found->hash, statement->length = found->length;
     statement->options = Py_XNewRef(structure_options());
     return statement;
 }

@@ -87,6 +87,25 @@ def test_a_known_statement_joins_in_the_core(
 
 
 @pytest.mark.skipif(native is None, reason="it is the core's")
+def test_statements_that_share_a_place_do_not_take_turns() -> None:
+    """Of 200 programs some have two statements in a place where an old one is."""
+    statements.set_least(N, N)
+    joins: list[int] = []
+    for size in range(N, N + 200):
+        a, b = fw.asarray(np.linspace(0.0, 1.0, size)), fw.asarray(np.linspace(1.0, 2.0, size))
+
+        def run(a: Any = a, b: Any = b, size: int = size) -> None:
+            u, w = fnp.empty(size), fnp.empty(size)
+            halved(a * 2.0 + b[::-1], u)
+            smoothed(u * a - 1.0, b, w, 0.25)
+            fw.evaluate(w + u)
+
+        with pytest.MonkeyPatch.context() as patch:
+            joins.append(known_to_the_core(patch, run).count("join_operands"))
+    assert joins == [0] * 200
+
+
+@pytest.mark.skipif(native is None, reason="it is the core's")
 def test_a_rare_statement_stays_apart() -> None:
     statements.set_least(N, 1 << 60)
     driver.cache_clear()  # what other tests have recorded is no part of how often it comes
