@@ -400,6 +400,7 @@ def set_places(
     longest: int = ...,
     same: int = ...,
     round_of: int = ...,
+    inner: list[Any] = ...,
     /,
 ) -> None: ...
 def set_pool(
