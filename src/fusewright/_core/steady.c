@@ -308,11 +308,12 @@ static int flush(PyObject *pending, PyObject *left)
         stored[i] = (Node *)Py_NewRef(PyList_GET_ITEM(pending, known->output[i]));
     PyObject *newest = Py_NewRef(PyList_GET_ITEM(pending, count));
     int done = has_program ? run_program(known, pending) : run_slice(stored, outputs);
-    if (done == 0 && !has_program) /* Python compiles it, or will */
+    int is_pythons = done == 0 && !has_program; /* which compiles it, or will, and counts the bytes */
+    if (is_pythons)
         done = left_to_python(stored, outputs) < 0 ? -1 : 1;
     int64_t nbytes = 0;
     for (int i = outputs - 1; i >= 0; i--) {
-        Memory *memory = done > 0 ? leaf_memory(stored[i]) : NULL;
+        Memory *memory = done > 0 && !is_pythons ? leaf_memory(stored[i]) : NULL;
         nbytes += memory != NULL ? memory->nbytes : 0;
         Py_DECREF(stored[i]);
     }
