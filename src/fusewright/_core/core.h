@@ -229,7 +229,6 @@ typedef struct {
     int length, count;
 } Structure;
 int structure_usable(void); /* whether compiled code may run under the options in force */
-int structure_threads(void);
 void structure_begin(void);
 int structure_count(void); /* nodes so far */
 PyObject *structure_options(void); /* those in force; borrowed */
@@ -243,6 +242,7 @@ int structure_end(Structure *found); /* of a list: not what is written in place 
 int structure_reuse(Node **nodes, int count, uint64_t **words); /* how many; -1: none can be said */
 PyObject *program_of(Node **wanted, Py_ssize_t count, Structure *found); /* borrowed, or NULL */
 void note_computed(Node *node);
+int program_compute(PyObject *program, Node **order, int count); /* a run, noted: as program_run */
 
 /* Whether what was computed without being stored counts (runtime.trace.WORTH_KEEPING). */
 static inline int is_worth_keeping(const Node *node)

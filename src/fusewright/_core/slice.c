@@ -459,7 +459,6 @@ void note_computed(Node *node)
 static int64_t list_inner;
 
 int structure_usable(void) { return usable(); }
-int structure_threads(void) { return seen_threads; }
 
 void structure_begin(void)
 {
@@ -650,9 +649,30 @@ static void drop_slow(Entry *entry)
     }
 }
 
+/* The kernel may give the GIL away: the nodes are copied, the program and they are kept. */
+int program_compute(PyObject *program, Node **given, int many)
+{
+    Node *mine[256], **nodes = mine;
+    if (many > 256 && (nodes = PyMem_Malloc((size_t)many * sizeof *nodes)) == NULL)
+        return PyErr_NoMemory(), -1;
+    for (int i = 0; i < many; i++)
+        nodes[i] = (Node *)Py_NewRef(given[i]);
+    Py_INCREF(program);
+    int done = program_run(program, nodes, seen_threads);
+    for (int i = many - 1; i >= 0; i--) {
+        if (done > 0)
+            note_computed(nodes[i]);
+        Py_DECREF(nodes[i]);
+    }
+    Py_DECREF(program);
+    if (nodes != mine)
+        PyMem_Free(nodes);
+    return done;
+}
+
 int run_slice(Node **wanted, Py_ssize_t many)
 {
-    Node *pending[64], *mine[256], **nodes = mine;
+    Node *pending[64];
     Py_CLEAR(missed);
     int ready = usable();
     if (ready <= 0)
@@ -681,36 +701,14 @@ int run_slice(Node **wanted, Py_ssize_t many)
             return done;
         return leave();
     }
-    if (entry->program == Py_None) {
-        missed_seconds = -1.0;
-        return leave();
-    }
-    if (program_slots(entry->program) != count)
+    int is_known = entry->program != Py_None;
+    if (is_known && program_slots(entry->program) != count)
         return 0;
-    int affordable = program_is_affordable(entry->program, order);
-    if (affordable < 0)
-        return -1;
-    if (affordable == 0) { /* Python looks again, and may know another program */
-        missed_seconds = -1.0;
-        return leave();
-    }
-    /* The kernel may give the GIL away: the nodes are copied, the program and they are kept. */
-    int many_nodes = count;
-    if (many_nodes > 256 && (nodes = PyMem_Malloc((size_t)many_nodes * sizeof *nodes)) == NULL)
-        return PyErr_NoMemory(), -1;
-    for (int i = 0; i < many_nodes; i++)
-        nodes[i] = (Node *)Py_NewRef(order[i]);
-    PyObject *program = Py_NewRef(entry->program);
-    int done = program_run(program, nodes, seen_threads);
-    for (int i = many_nodes - 1; i >= 0; i--) {
-        if (done > 0)
-            note_computed(nodes[i]);
-        Py_DECREF(nodes[i]);
-    }
-    Py_DECREF(program);
-    if (nodes != mine)
-        PyMem_Free(nodes);
-    return done;
+    int affordable = is_known ? program_is_affordable(entry->program, order) : 0;
+    if (affordable != 0)
+        return affordable < 0 ? -1 : program_compute(entry->program, order, count);
+    missed_seconds = -1.0; /* Python looks again, and may know another program */
+    return leave();
 }
 
 /* compute(*nodes): make them leaves; whether a program was known for what they need */

@@ -267,19 +267,8 @@ static int run_program(Memo *known, PyObject *pending)
     }
     if (!same_answers(known, order)) /* while nobody else holds them */
         return 0;
-    for (int i = 0; i < nodes; i++)
-        Py_INCREF(order[i]);
-    PyObject *program = Py_NewRef(known->program);
-    int done = program_is_affordable(program, order);
-    if (done > 0)
-        done = program_run(program, order, structure_threads());
-    for (int i = nodes - 1; i >= 0; i--) {
-        if (done > 0)
-            note_computed(order[i]);
-        Py_DECREF(order[i]);
-    }
-    Py_DECREF(program);
-    return done;
+    int affordable = program_is_affordable(known->program, order);
+    return affordable > 0 ? program_compute(known->program, order, nodes) : affordable;
 }
 
 /* What the flush left alone is not pending work: only the newest stays, and what follows it. */

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.frontends.arrays import exports, opaque
-from fusewright.frontends.arrays.core import Handle
+from fusewright.frontends.arrays import opaque
 from fusewright.frontends.arrays.front import MADE, dispatched
 from fusewright.numpy import standard
 from fusewright.numpy.operands import KEEPS
@@ -90,15 +89,9 @@ def _crossing(implementation: Any) -> Any:
 
     @functools.wraps(implementation)
     def call(*args: Any, **kwargs: Any) -> Any:
-        return implementation(*opaque.mapped(_lent, args), **opaque.mapped(_lent, kwargs))
+        return implementation(*opaque.lent(args), **opaque.lent(kwargs))
 
     return call
-
-
-def _lent(value: Any) -> Any:
-    if isinstance(value, Handle):
-        return exports.writable(value)
-    return opaque.mapped(_lent, value)
 
 
 def in_front_of(module: Any, exports: dict[str, Any]) -> dict[str, Any]:

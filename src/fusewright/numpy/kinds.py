@@ -75,9 +75,9 @@ class ArrayType(ABCMeta):
 
     def __getattribute__(cls, name: str) -> Any:
         """Methods taken off the class work on both kinds."""
-        theirs = isinstance(vars(np.ndarray).get(name), _MEMBERS)
-        found = members.member(name) if theirs else None
-        return type.__getattribute__(cls, name) if found is None else found
+        if isinstance(vars(np.ndarray).get(name), _MEMBERS):
+            return members.member(name)
+        return type.__getattribute__(cls, name)
 
     def __dir__(cls) -> list[str]:
         return dir(np.ndarray)

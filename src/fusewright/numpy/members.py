@@ -7,7 +7,8 @@ map(np.ndarray.copy, arrays)        # each by its kind
 
 from __future__ import annotations
 
-from types import GetSetDescriptorType, MethodDescriptorType, WrapperDescriptorType
+from functools import cache
+from types import GetSetDescriptorType
 from typing import Any
 
 import numpy as np
@@ -62,19 +63,10 @@ class _Attribute(_Member):
         setattr(instance, self.__name__, value)
 
 
-_METHODS = (MethodDescriptorType, WrapperDescriptorType)
-_made: dict[str, Any] = {}
-
-
+@cache
 def member(name: str) -> Any:
-    """What `ndarray` has by a name; None of what a class has for itself."""
-    found = _made.get(name)
-    if found is None:
-        theirs = vars(np.ndarray).get(name)
-        if isinstance(theirs, _METHODS):
-            found = dispatched(theirs, _Routine(name, theirs), keeps=True, is_method=True)
-        elif isinstance(theirs, GetSetDescriptorType):
-            found = _Attribute(name, theirs)
-        if found is not None:
-            _made[name] = found
-    return found
+    """A method or an attribute of `ndarray`."""
+    theirs = vars(np.ndarray)[name]
+    if isinstance(theirs, GetSetDescriptorType):
+        return _Attribute(name, theirs)
+    return dispatched(theirs, _Routine(name, theirs), keeps=True, is_method=True)

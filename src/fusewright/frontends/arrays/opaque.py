@@ -172,8 +172,8 @@ def delegate(
     start = time.perf_counter()
     reads = function in READERS
     if why in ANOTHERS:
-        given = tuple(map(_lent, arguments))
-        named = {key: _lent(value) for key, value in keywords.items()}
+        given = tuple(map(lent, arguments))
+        named = {key: lent(value) for key, value in keywords.items()}
     else:
         given = tuple(to_numpy(arg, reads) for arg in arguments)
         named = {key: to_numpy(value, reads) for key, value in keywords.items()}
@@ -312,12 +312,12 @@ def to_numpy(value: Any, writable: bool = False) -> Any:
     return mapped(lambda item: to_numpy(item, writable), value)
 
 
-def _lent(value: Any) -> Any:
+def lent(value: Any) -> Any:
     """Arguments as another class takes them: NumPy's arrays on our memory, and NumPy's numbers."""
     if isinstance(value, Handle):
         scalar = isinstance(value, core.scalar_class)
         return sharing.content(value)[()] if scalar else exports.writable(value)
-    return mapped(_lent, value)
+    return mapped(lent, value)
 
 
 def mapped(function: Callable[[Any], Any], value: Any) -> Any:
