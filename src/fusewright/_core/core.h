@@ -334,7 +334,7 @@ int program_ready(PyObject *unset);
 int launch_ready(PyObject *unset);
 
 /* each part's functions */
-extern PyMethodDef view_methods[], operator_methods[], function_methods[], handle_methods[], buffer_methods[], trace_methods[], slice_methods[], machine_methods[], memory_methods[],
+extern PyMethodDef survivor_methods[], view_methods[], operator_methods[], function_methods[], handle_methods[], buffer_methods[], trace_methods[], slice_methods[], machine_methods[], memory_methods[],
     node_methods[], program_methods[], tensor_methods[], call_methods[], library_methods[], arrange_methods[], part_methods[], group_methods[], dispatch_methods[], unfused_methods[], adopt_methods[], row_methods[],
     joins_methods[], product_methods[], group_run_methods[], launch_methods[], place_methods[],
     lent_methods[], crossing_methods[], timing_methods[], interruption_methods[], converter_methods[];

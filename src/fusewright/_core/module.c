@@ -37,7 +37,7 @@ PyMODINIT_FUNC PyInit__native(void)
                                    trace_methods, slice_methods,  machine_methods, program_methods, tensor_methods, call_methods,
                                    library_methods, arrange_methods, part_methods, dispatch_methods, unfused_methods, adopt_methods, row_methods,
                                    group_methods, joins_methods, product_methods, group_run_methods, launch_methods, place_methods, lent_methods, crossing_methods, timing_methods, interruption_methods,
-                                   converter_methods};
+                                   converter_methods, survivor_methods};
     static struct {
         const char *name;
         PyTypeObject *type;

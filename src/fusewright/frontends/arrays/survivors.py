@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 from sys import getrefcount
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -175,85 +175,93 @@ def _iterations_of(pending: Sequence[Node]) -> int:
     return 2 if any(n.shape for n in versions) else 1
 
 
+Held = tuple[Node, int, int, bool, bool]
+"""A value that somebody holds, its place on the list, how many records stand from there on (as in
+`Spot`), whether others were computed from it, and whether the newest iteration was.
+"""
+
+
+def survey(
+    pending: Sequence[Node], last: int, earliest: int, left: Sequence[tuple[Node, Spot]]
+) -> tuple[list[Held], bytes, list[Spot]]:
+    """The values that somebody holds, oldest first; of each from `earliest` up to `last` whether
+    one from `last` on was computed from it; and the spots of those `left` by the flush before that
+    are computed by now or that others were computed from.
+    """
+    pending = list(pending)
+    behind = list(accumulate(int(node.kind != VIEW) for node in reversed(pending)))[::-1]
+    used = {id(arg) for node in pending[:-1] for arg in node.args}
+    needed = {id(arg) for node in pending[last:] for arg in node.args}
+    before = bytes(id(node) in needed for node in pending[earliest:last])
+    read = [spot for node, spot in left if node.kind == LEAF or id(node) in used]
+    edges = Counter(id(arg) for node in pending for arg in node.args)
+    # 3: the two lists' references and the call's
+    at = (n for n in range(len(pending)) if getrefcount(pending[n]) - 3 > edges[id(pending[n])])
+    values = ((pending[n], n) for n in at if pending[n].kind != LEAF)
+    held = [(node, n, behind[n], id(node) in used, id(node) in needed) for node, n in values]
+    return held, before, read
+
+
 class LearntSpots:
     """The spots of values that a later iteration needed after all."""
 
     def __init__(self) -> None:
         self.spots: set[Spot] = set()
 
-    def learn(
-        self, known: Known, wanted: Sequence[Node], left: Sequence[tuple[Node, Spot]]
-    ) -> None:
-        """What this flush shows: which of those `left` by the last one was computed or is read (not
-        what will be computed because others that were left are), and which are `wanted` since the
-        iteration before needed its own.
-        """
+    def learn(self, spots: Sequence[Spot]) -> None:
+        """What a flush shows."""
         if len(self.spots) >= MOST_CARRIED:
             self.spots.clear()
-        self.spots.update(spot for node, spot in left if node.kind == LEAF or known.reads(node))
-        self.spots.update(known.needed_later(wanted))
+        self.spots.update(spots)
 
 
-class Known:
-    """The pending list at a boundary: the first `base` nodes are older than the loop, from `whole`
-    on it is as it was recorded, and an iteration makes `period` nodes.
+class Boundary(NamedTuple):
+    """Where a loop begins anew: the first `base` nodes of the list are older than the loop, the
+    newest iteration begins at `last`, the one before it at `earliest` if the list holds all of it
+    as it was recorded (`is_whole`).
     """
 
-    def __init__(
-        self, pending: Sequence[Node], base: int, whole: int, loop: Loop, period: int
-    ) -> None:
-        # No node is kept: who holds one is counted next.  Other threads may record meanwhile.
-        pending = list(pending)
-        self.count, self.base, self.loop, self.period = len(pending), base, loop, period
-        self.last = max(len(pending) - 1 - period, 0)
-        earliest = max(self.last - period, 0, whole)
-        self.places = {id(node): index for index, node in enumerate(pending)}
-        steps = [node.kind != VIEW for node in reversed(pending)]
-        self._behind = list(accumulate(steps))[::-1]
-        self.used = {id(arg) for node in pending[:-1] for arg in node.args}
-        self.needed = {id(arg) for node in pending[self.last :] for arg in node.args}
-        self.before = [id(node) for node in pending[earliest : self.last]]
+    loop: Loop
+    base: int
+    last: int
+    earliest: int
+    is_whole: bool
+
+    @classmethod
+    def of(cls, count: int, base: int, whole: int, loop: Loop, period: int) -> Boundary:
+        """Of a list of `count` nodes, which from `whole` on is as it was recorded, where an
+        iteration makes `period` nodes.
+        """
+        last = max(count - 1 - period, 0)
+        earliest = max(last - period, 0, whole)
+        return cls(loop, base, last, earliest, last - earliest == period)
 
     def divide(
-        self, held: Sequence[Node], carried: set[Spot]
-    ) -> tuple[list[Node], list[tuple[Node, Spot]]]:
-        """What to compute, and what stays pending."""
-        alive = {id(node) for node in held}
+        self, held: Sequence[Held], before: bytes, carried: set[Spot]
+    ) -> tuple[list[Node], list[tuple[Node, Spot]], list[Spot]]:
+        """What to compute, what stays pending, and the spots of those values of the newest
+        iteration that later ones will need: each was found to be needed of the one before it.
+        """
+        alive = {index for _, index, *_ in held}
         wanted: list[Node] = []
         left: list[tuple[Node, Spot]] = []
-        for node in held:
-            index = self.places.get(id(node))
-            if index is None or index >= self.count:  # recorded by another thread since
-                wanted.append(node)
-                continue
-            spot = (self.loop, self._behind[index])
-            old = index < self.base
-            if self._stays(node, index, alive, spot in carried) and (old or not node.demands):
-                left.append((node, spot))
+        needed_later: list[Spot] = []
+        for node, index, behind, used, needed in held:
+            spot = (self.loop, behind)
+            if index < self.last:
+                stays = not needed and (used or index < self.base)
+            elif self.is_whole and index - self.last < len(before):
+                other = index - self.last
+                stays = not before[other] and self.earliest + other not in alive
             else:
-                wanted.append(node)
-        return wanted, left
-
-    def reads(self, node: Node) -> bool:
-        """Whether something in the list was computed from a value."""
-        return id(node) in self.used
-
-    def needed_later(self, wanted: Sequence[Node]) -> list[Spot]:
-        """The spots of those values of the last iteration that later ones will need: each was
-        found to be needed of the iteration before it.
-        """
-        places = (self.places.get(id(node), -1) for node in wanted if self.reads(node))
-        reached = len(self.before) == self.period
-        return [(self.loop, self._behind[n]) for n in places if reached and n >= self.last]
-
-    def _stays(self, node: Node, index: int, alive: set[int], carried: bool) -> bool:
-        used = id(node) in self.used
-        if index < self.last:
-            return id(node) not in self.needed and (used or index < self.base)
-        if len(self.before) == self.period > index - self.last:
-            other = self.before[index - self.last]
-            return other not in self.needed and other not in alive
-        return used and not carried
+                stays = used and spot not in carried
+            if stays and (index < self.base or not node.demands):
+                left.append((node, spot))
+                continue
+            wanted.append(node)
+            if used and self.is_whole and index >= self.last:
+                needed_later.append(spot)
+        return wanted, left, needed_later
 
 
 def let_go(pending: Sequence[Node], wanted: Sequence[Node], left: list[Node]) -> None:

@@ -25,7 +25,7 @@ from fusewright.frontends.arrays import survivors
 from fusewright.frontends.arrays.iterations import WORK, Loop, Schedule, recording_frame
 from fusewright.frontends.arrays.laziness import enter_lazy as enter_lazy
 from fusewright.frontends.arrays.laziness import is_lazy as is_lazy
-from fusewright.frontends.arrays.survivors import Known, Spot, is_worth_storing
+from fusewright.frontends.arrays.survivors import Boundary, Spot, is_worth_storing
 from fusewright.ir.graph import LEAF, SCALAR, Node
 
 LIMIT = WORK
@@ -363,16 +363,18 @@ def _flush_iterations(loop: Loop, period: int) -> None:
     after all is computed with the others from then on.
     """
     newest = pending[-1]
-    known = Known(pending, _base, _whole_from(), loop, period)
-    held = [node for node in live() if node is not newest and is_worth_storing(node)]
-    wanted, left = known.divide(held, _carried.spots)
+    boundary = Boundary.of(len(pending), _base, _whole_from(), loop, period)
+    held, before, read = _survey(pending, boundary.last, boundary.earliest, left_alone)
+    prune()
+    held = [row for row in held if row[0] is not newest and is_worth_storing(row[0])]
+    wanted, left, later = boundary.divide(held, before, _carried.spots)
     # What reads others' memory must not be read later.
     if _watched > 0 or (native is not None and native.is_read()):
         reading = survivors.readers_of_shared(pending)
         wanted += [node for node, _ in left if id(node) in reading]
         left = [(node, place) for node, place in left if id(node) not in reading]
-    survivors.let_go(pending, wanted, [node for node, _ in left])
-    _carried.learn(known, wanted, left_alone)
+    _let_go(pending, wanted, [node for node, _ in left])
+    _carried.learn([*read, *later])
     survivors.forget_dead(left_alone)
     _schedule.tell_turn(pending, wanted)
     evaluate(*wanted)
@@ -389,8 +391,9 @@ def _tell_core() -> None:
 
 _options_changed(None, current())
 watchers.append(_options_changed)
-_evaluate = evaluate
+_evaluate, _survey, _let_go = evaluate, survivors.survey, survivors.let_go
 if native is not None:  # the same, compiled ahead of time; what it does not know it asks us
     _tell_core()
     record, evaluate = native.record, native.evaluate
+    _survey, _let_go = native.survey, native.let_go
     drop_tail, reading_shared_memory = native.drop_tail, native.reading_external
