@@ -46,7 +46,7 @@ char *place_of_item(Node *leaf, PyObject *key)
 }
 
 /* Likewise of a leaf that a basic view is part of. */
-static char *place_within(Node *leaf, PyObject *link, PyObject *key)
+char *place_within(Node *leaf, PyObject *link, PyObject *key)
 {
     Py_ssize_t place[MOST_DIMS];
     Memory *memory = leaf->kind == LEAF ? leaf_memory(leaf) : NULL;

@@ -336,10 +336,12 @@ int move_number(Handle *root, Region *region, PyObject *number)
     return 1;
 }
 
-/* The same of one element that integers name. */
-int move_item(Handle *root, PyObject *key, PyObject *number)
+/* The same of one element that integers name, of the array or of a basic view of it. */
+int move_item(Handle *root, PyObject *link, PyObject *key, PyObject *number)
 {
-    char *at = released(root, NULL) ? place_of_item(root->node, key) : NULL;
+    char *at = !released(root, NULL) ? NULL
+               : link == NULL        ? place_of_item(root->node, key)
+                                     : place_within(root->node, link, key);
     return at != NULL && write_number(at, root->node->dtype, number);
 }
 

@@ -130,23 +130,24 @@ int region_of_link(PyObject *link, Region *region)
 /* A region of a view as one of what the view is part of, by the places of a VIEW; 0 where it has too many dims. */
 int region_through(PyObject *outer, Region *inner)
 {
-    Region result = *inner;
-    result.places = (int)PyTuple_GET_SIZE(outer);
-    if (result.places > MOST_DIMS)
+    Place through[MOST_DIMS]; /* not a whole region, which is 600 bytes */
+    Py_ssize_t places = PyTuple_GET_SIZE(outer);
+    if (places > MOST_DIMS)
         return 0;
-    for (int i = 0; i < result.places; i++) {
+    for (Py_ssize_t i = 0; i < places; i++) {
         PyObject *entry = PyTuple_GET_ITEM(outer, i);
         Py_ssize_t dim = as_size(PyTuple_GET_ITEM(entry, 0));
         Py_ssize_t start = as_size(PyTuple_GET_ITEM(entry, 1));
         Py_ssize_t step = as_size(PyTuple_GET_ITEM(entry, 2));
         if (dim < 0)
-            result.place[i] = (Place){-1, start, step};
+            through[i] = (Place){-1, start, step};
         else {
             Place *place = &inner->place[dim];
-            result.place[i] = (Place){place->out, start + step * place->start, step * place->step};
+            through[i] = (Place){place->out, start + step * place->start, step * place->step};
         }
     }
-    *inner = result;
+    inner->places = (int)places;
+    memcpy(inner->place, through, (size_t)places * sizeof *through);
     return 1;
 }
 

@@ -225,12 +225,14 @@ static int view_setitem(PyObject *view, PyObject *key, PyObject *value)
     PyObject *base = view_base_of(view), *link = view_link_of(view);
     if ((((Handle *)view)->flags & READ_ONLY) || base == NULL || link == NULL || !is_writable_root(base) || is_holding())
         return 0;
+    view_forget(view); /* it holds the old version */
+    if (is_slice(link) && move_item((Handle *)base, link, key, value))
+        return 1;
     if (is_slice(link)
             ? !region_parse(key, PyTuple_GET_ITEM(link, 1), &region) || !region_within(link, &region)
             : !is_reshape(link) || !region_parse(key, PyTuple_GET_ITEM(link, 0), &region))
         return 0;
     region.seen_as = is_reshape(link) ? link : NULL;
-    view_forget(view); /* it holds the old version */
     int moved = move_number((Handle *)base, &region, value);
     if (moved != 0 || is_of(value, region.seen_as ? view : base, &region))
         return moved ? moved : 1;
@@ -249,7 +251,7 @@ int quick_setitem(PyObject *handle, PyObject *key, PyObject *value)
         return view_setitem(handle, key, value);
     if (!is_writable_root(handle))
         return 0;
-    if (!is_holding() && move_item(root, key, value))
+    if (!is_holding() && move_item(root, NULL, key, value))
         return 1;
     if (!region_parse(key, root->node->shape, &region))
         return 0;

@@ -112,6 +112,21 @@ def through_view(chance: random.Random) -> Step:
     return step
 
 
+def element_through_view(chance: random.Random) -> Step:
+    (here,) = keys(chance, 1)
+    x, number = chance.choice("abc"), chance.choice((1.5, 3, True, np.float32(2.25)))
+
+    def step(np: Any, at: Arrays, k: int) -> None:
+        view = at[x][here]
+        at["before"] = view * 2.0
+        place = tuple(k % extent - extent * (k % 2) for extent in view.shape)
+        view[place] = number
+        view[place] += float(view[tuple(0 for _ in place)])
+        at["view"] = view
+
+    return step
+
+
 def hold(chance: random.Random) -> Step:
     x, often = chance.choice("abc"), chance.randint(1, 9)
 
@@ -155,8 +170,8 @@ def read(chance: random.Random) -> Step:
 
 
 STEPS = (
-    assign, assign, assign, update, update, move, fill, element, through_view, hold, fail, whole,
-    read,
+    assign, assign, assign, update, update, move, fill, element, through_view,
+    element_through_view, hold, fail, whole, read,
 )  # fmt: skip
 
 
