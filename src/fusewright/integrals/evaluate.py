@@ -9,7 +9,6 @@ from functools import cached_property
 
 import numpy as np
 
-from fusewright.codegen.recurrences.boys import by_table, fastest, table
 from fusewright.codegen.recurrences.quartets import WORDS, QuartetSizes
 from fusewright.integrals.classes import QuartetClass, code_of
 from fusewright.integrals.operators import Operator
@@ -112,15 +111,13 @@ class Evaluator:
     def _words(self) -> array[int]:
         """The words without these addresses; what the others refer to is kept by the sides."""
         left, right = self.bra.group.contractions, self.ket.group.contractions
-        highest = self.code.signature.highest
-        tables = table(highest) if fastest(highest) is by_table else _NOTHING
         sides = [each.ctypes.data for each in (*self.bra.bra, *self.ket.ket)]
         weights = (*self.operator.weights, 0.0)[:2]
         numbers = struct.unpack("<3q", struct.pack("<3d", self.operator.w**2, *weights))
         harmonics = self.kind.harmonics
         matrices = (self.bra.bra_matrices(harmonics), self.ket.ket_matrices(harmonics))
         ends = [left, right, *(each.ctypes.data for each in matrices)]
-        return array("q", [0, *sides, 0, tables.ctypes.data, *numbers, *ends])
+        return array("q", [0, *sides, 0, *numbers, *ends])
 
     @cached_property
     def scratch(self) -> int:

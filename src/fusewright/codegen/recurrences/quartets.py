@@ -6,7 +6,7 @@ block of [e0|f0]; the horizontal list, or one step for each side (`sides`), make
 that block, once.
 
     words: units (bra, ket vector); bra starts, primitives, A-B; ket starts, primitives, C-D;
-           results; tables of Boys functions; w^2, weight of each part; contractions of bra and ket;
+           results; w^2, weight of each part; contractions of bra and ket;
            matrices of bras and kets
 
 A bra's pair of primitives is `FIELDS` doubles and its weights, a ket's the same in vectors:
@@ -28,7 +28,7 @@ from dataclasses import replace
 
 from fusewright.base.values import dataclass
 from fusewright.codegen.recurrences.body import body
-from fusewright.codegen.recurrences.boys import fastest
+from fusewright.codegen.recurrences.boys import boys
 from fusewright.codegen.recurrences.columns import KERNEL
 from fusewright.codegen.recurrences.sides import SideStep, bra_text, ket_text
 from fusewright.codegen.recurrences.vectors import ATTRIBUTES, Vectors
@@ -38,7 +38,7 @@ from fusewright.ir.recurrences.straight import Straight
 FIELDS = 8
 """Doubles before the weights of a pair of primitives."""
 WORDS = (
-    "units", "bra_starts", "bra", "ab", "ket_starts", "ket", "cd", "results", "table",
+    "units", "bra_starts", "bra", "ab", "ket_starts", "ket", "cd", "results",
     "w2", "weight0", "weight1", "bra_contractions", "ket_contractions", "bra_matrix", "ket_matrix",
 )  # fmt: skip
 _AXES = "xyz"
@@ -101,19 +101,18 @@ class QuartetCode:
         scalars = len(self.vertical.scalars) + len(self.distances)
         inputs = scalars + self.highest + 1 + self.middle
         sums = len(self.vertical.results)
-        return QuartetSizes(inputs, sums, self.results, self.highest, self.general)
+        return QuartetSizes(inputs, sums, self.results, self.general)
 
 
 @dataclass(frozen=True, slots=True)
 class QuartetSizes:
     """Of a class's code: vectors of input to its lists, and between the steps of both sides; sums;
-    integrals; the highest order of Boys functions; whether shells may have several contractions.
+    integrals; whether shells may have several contractions.
     """
 
     inputs: int
     sums: int
     results: int
-    highest: int
     general: bool
 
     def scratch(self, lanes: int, bra: int, ket: int) -> int:
@@ -270,7 +269,6 @@ class _Quartets(Vectors):
 
     def make_leaves(self, t: str, rho: str, scale: str) -> None:
         highest = self.code.highest
-        values = fastest(highest)
         totals: list[str] = []
         for number, attenuated in enumerate(self.code.parts):
             factor = self.mul(scale, self.splat(f"%weight{number}"))
@@ -279,7 +277,7 @@ class _Quartets(Vectors):
                 w2 = self.splat("%w2")
                 ratio = self.div(w2, self.add(w2, rho))
                 argument, factor = self.mul(t, ratio), self.mul(factor, self.sqrt(ratio))
-            for m, value in enumerate(values(self, argument, highest, "%table")):
+            for m, value in enumerate(boys(self, argument, highest)):
                 if m and attenuated:
                     factor = self.mul(factor, ratio)
                 if number:
