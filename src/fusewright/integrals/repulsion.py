@@ -149,7 +149,7 @@ class Tensor:
     def groups(self, bra: Side, ket: Side, swapped: bool, same: bool) -> None:
         """All pairs of one group with all of another."""
         kind = kind_of(bra.group, ket.group, self.basis, self.operator)
-        evaluator = Evaluator(kind, self.operator, bra, ket)
+        evaluator = Evaluator(kind, bra, ket, self.operator)
         units = units_of(bra, ket, triangle=bra is ket)
         size = 8 * int(np.prod(evaluator.shape))
         step = max(1, CHUNK_BYTES // size)
@@ -208,12 +208,13 @@ class Tensor:
         self.values[tuple(index)] = blocks
 
 
-def kind_of(bra: PairGroup, ket: PairGroup, basis: Basis, operator: Operator) -> QuartetClass:
-    """The class of two groups."""
+def kind_of(bra: PairGroup, ket: PairGroup, basis: Basis, *operators: Operator) -> QuartetClass:
+    """The class of two groups, for one operator or two."""
     momenta = (*bra.pattern[:2], *ket.pattern[:2])
     general = bra.contractions * ket.contractions > 1
     lossy = (bra.lossy, ket.lossy)
-    return QuartetClass(momenta, not basis.is_cartesian, operator.parts, general, lossy)
+    parts = tuple(operator.parts for operator in operators)
+    return QuartetClass(momenta, not basis.is_cartesian, parts, general, lossy)
 
 
 def units_of(bra: Side, ket: Side, triangle: bool) -> Array:

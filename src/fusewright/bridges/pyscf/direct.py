@@ -67,8 +67,7 @@ def geometry_of(
                 check_size(mol, fits)
             basis = Basis.from_pyscf(mol)
             if not current().strict:
-                for operator in operators:
-                    compiling.require(basis, operator, fits)
+                compiling.require(basis, operators, fits)
             found = Geometry(Fock(basis, operators[0], tolerance, *operators[1:]))
         except FusewrightError as error:
             raise PassedOn(error.what) from error
