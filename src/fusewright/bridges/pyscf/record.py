@@ -59,16 +59,14 @@ class IntegralRecord:
     """Counts (quartets of a class, calls of a step) and seconds of each item.
 
     The seconds of one class are known where all its integrals were made in memory.  `geometries`
-    has what J and K need of the last ones, by molecule and operators.  `left_out` is the molecule
-    whose integrals PySCF would keep in memory, and J and K were made without; `depth` is how many
-    methods are running that decide by what is in memory.
+    has what J and K need of the last ones, by molecule and operators.  `depth` is how many methods
+    are running that decide by what is in memory.
     """
 
     counts: dict[Evaluated, int] = field(default_factory=dict)
     seconds: dict[Evaluated, float] = field(default_factory=dict)
     geometries: dict[Any, Geometry] = field(default_factory=dict)
     expected: Expected | None = None
-    left_out: Any = None
     depth: int = 0
 
     @contextmanager
