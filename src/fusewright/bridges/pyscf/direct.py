@@ -86,9 +86,9 @@ def check_size(mol: Any, fits: bool) -> None:
     if fits:
         theirs = theirs / compiling.BUILDS + in_core.reading(int(mol.nao))
     if FOCK.call * MARGIN > theirs:
-        raise PassedOn(
+        raise PassedOn(lambda: (
             f"predicted at least {words.seconds(FOCK.call)}, PySCF at most {words.seconds(theirs)}"
-        )
+        ))  # fmt: skip
 
 
 def prefers_memory(geometry: Geometry) -> bool:

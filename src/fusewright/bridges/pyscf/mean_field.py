@@ -46,9 +46,9 @@ class OurIntegrals:
         """All integrals, or None.  Where PySCF would have kept them in memory and J and K were made
         without, they are made when a program asks, as post-SCF methods and many scripts do.
         """
-        held, record = self.__dict__.get("_eri"), record_of(self)
-        if held is None and not record.depth and is_left_out(self):
-            held = self.__dict__["_eri"] = in_core.integrals(self.mol, record)
+        held = self.__dict__.get("_eri")
+        if held is None and is_left_out(self) and not record_of(self).depth:
+            held = self.__dict__["_eri"] = in_core.integrals(self.mol, record_of(self))
         return held
 
     @_eri.setter
@@ -94,7 +94,7 @@ class OurIntegrals:
     def get_veff(self, *arguments: Any, **keywords: Any) -> Any:
         """PySCF's; what it asks of a range-separated functional is answered by one pass."""
         following: Any = super()
-        with record_of(self).deciding():
+        with record_of(self):
             if "xc" not in self.__dict__:
                 return following.get_veff(*arguments, **keywords)
             known = {**dict(zip(("mol", "dm", "dm_last"), arguments, strict=False)), **keywords}
@@ -185,7 +185,9 @@ def following_jk(kind: type) -> Any:
 
 def record_of(mf: Any) -> IntegralRecord:
     """What was evaluated for this object and its copies."""
-    record: IntegralRecord = mf.__dict__.setdefault("_fusewright", IntegralRecord())
+    record: IntegralRecord | None = mf.__dict__.get("_fusewright")
+    if record is None:
+        record = mf.__dict__["_fusewright"] = IntegralRecord()
     return record
 
 
