@@ -89,7 +89,7 @@ def race(letters: str, primitives: int) -> tuple[float, float, float]:
     (bra,) = grouped(basis, [(0, 1)])
     (ket,) = grouped(basis, [(2 + i, 2 + c + j) for i in range(c) for j in range(d)])
     left, right = Side(bra, width), Side(ket, width)
-    evaluator = Evaluator(kind_of(bra, ket, basis, COULOMB), COULOMB, left, right)
+    evaluator = Evaluator(kind_of(bra, ket, basis, COULOMB), left, right, COULOMB)
     units = units_of(left, right, False)
     results = empty((len(units), *evaluator.shape))
     slices = (0, 1, 1, 2, 2, 2 + c, 2 + c, 2 + c + d)

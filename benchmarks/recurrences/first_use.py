@@ -31,7 +31,7 @@ def seconds(name: str) -> float:
     """Planning and compiling one class."""
     momenta = tuple("spdfg".index(letter) for letter in name)
     start = time.perf_counter()
-    code_of(QuartetClass(momenta, True, (False,), False))  # type: ignore[arg-type]
+    code_of(QuartetClass(momenta, True, ((False,),), False))  # type: ignore[arg-type]
     return time.perf_counter() - start
 
 

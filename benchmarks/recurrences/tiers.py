@@ -45,7 +45,7 @@ def evaluators(basis: Basis, pairs: Any) -> dict[str, Evaluator]:
         classes.STEPPED = least
         sides = [Side(group, classes.lanes()) for group in pairs]
         kind = kind_of(*(side.group for side in sides), basis, COULOMB)
-        found[way] = Evaluator(kind, COULOMB, *sides)
+        found[way] = Evaluator(kind, *sides, COULOMB)
         assert found[way].code is not None
     return found
 

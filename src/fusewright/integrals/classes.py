@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from fusewright.base.later import later
 from fusewright.base.options import current
 from fusewright.base.values import dataclass
-from fusewright.codegen.recurrences.quartets import QuartetSizes
+from fusewright.codegen.recurrences.quartets import Parts, QuartetSizes
 from fusewright.codegen.recurrences.sides import SideStep
 from fusewright.integrals.harmonics import Exponents, cartesian
 from fusewright.machine.steps import stepped_from
@@ -58,14 +58,14 @@ _DISTANCE = "AB"
 class QuartetClass:
     """(ab|cd) for these angular momenta; `ABSENT` for a function that is not there.
 
-    `harmonics`: spherical components.  `parts` says of each part of the operator whether it is
-    attenuated; `general` whether shells have several contractions; `lossy` of bra and ket whether
-    they are such pairs (`pairs.PairGroup`).
+    `harmonics`: spherical components.  `parts` says of each part of each operator (one, or two that
+    are evaluated together) whether it is attenuated; `general` whether shells have several
+    contractions; `lossy` of bra and ket whether they are such pairs (`pairs.PairGroup`).
     """
 
     momenta: Momenta
     harmonics: bool
-    parts: tuple[bool, ...]
+    parts: Parts
     general: bool
     lossy: tuple[bool, bool] = (False, False)
 

@@ -9,10 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
-from fusewright.codegen.recurrences.boys import by_table, fastest, table
 from fusewright.codegen.recurrences.quartets import WORDS, QuartetSizes
 from fusewright.integrals.classes import QuartetClass, code_of
-from fusewright.integrals.operators import Operator
+from fusewright.integrals.operators import COULOMB, Operator
 from fusewright.integrals.pairs import PairGroup
 from fusewright.integrals.transfer import transfers
 from fusewright.ir.fused import Array
@@ -84,10 +83,12 @@ class Side:
 
 
 class Evaluator:
-    """One class, its bra and its ket; what each call needs again is made once."""
+    """One class, its bra and its ket, one or two operators; what each call needs again is made
+    once.
+    """
 
-    def __init__(self, kind: QuartetClass, operator: Operator, bra: Side, ket: Side) -> None:
-        self.kind, self.operator, self.bra, self.ket = kind, operator, bra, ket
+    def __init__(self, kind: QuartetClass, bra: Side, ket: Side, *operators: Operator) -> None:
+        self.kind, self.bra, self.ket, self.operators = kind, bra, ket, operators
 
     @cached_property
     def code(self) -> Executable[QuartetSizes]:
@@ -96,7 +97,7 @@ class Evaluator:
 
     def run(self, units: Array, results: Array) -> None:
         """Evaluate units (n, 2), each a pair of the bra and a vector of the ket, into `results`
-        (n, contractions, integrals, lanes), which is aligned.
+        (n, operators and contractions, integrals, lanes), which is aligned.
         """
         units = np.ascontiguousarray(units, np.int64)
         words = self.words(units.ctypes.data, results.ctypes.data)
@@ -112,15 +113,12 @@ class Evaluator:
     def _words(self) -> array[int]:
         """The words without these addresses; what the others refer to is kept by the sides."""
         left, right = self.bra.group.contractions, self.ket.group.contractions
-        highest = self.code.signature.highest
-        tables = table(highest) if fastest(highest) is by_table else _NOTHING
         sides = [each.ctypes.data for each in (*self.bra.bra, *self.ket.ket)]
-        weights = (*self.operator.weights, 0.0)[:2]
-        numbers = struct.unpack("<3q", struct.pack("<3d", self.operator.w**2, *weights))
+        numbers = [word for n in range(2) for word in _numbers(*self.operators[n : n + 1])]
         harmonics = self.kind.harmonics
         matrices = (self.bra.bra_matrices(harmonics), self.ket.ket_matrices(harmonics))
         ends = [left, right, *(each.ctypes.data for each in matrices)]
-        return array("q", [0, *sides, 0, tables.ctypes.data, *numbers, *ends])
+        return array("q", [0, *sides, 0, *numbers, *ends])
 
     @cached_property
     def scratch(self) -> int:
@@ -130,9 +128,15 @@ class Evaluator:
 
     @cached_property
     def shape(self) -> tuple[int, int, int]:
-        """(contractions, integrals, lanes) of the results of a unit."""
-        many = self.bra.group.contractions * self.ket.group.contractions
+        """(operators and contractions, integrals, lanes) of the results of a unit."""
+        many = len(self.operators) * self.bra.group.contractions * self.ket.group.contractions
         return many, self.code.signature.results, self.ket.width
+
+
+def _numbers(operator: Operator = COULOMB) -> tuple[int, ...]:
+    """The words of w^2 and the weights of an operator's parts."""
+    weights = (*operator.weights, 0.0)[:2]
+    return struct.unpack("<3q", struct.pack("<3d", operator.w**2, *weights))
 
 
 def aligned(values: Array) -> Array:

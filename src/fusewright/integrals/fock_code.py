@@ -51,19 +51,12 @@ def _code(key: tuple[Any, ...], write: Callable[[int], str]) -> Executable[None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FockClass:
-    """Two groups' class: its code with its words, for each operator; `digest` for each kind of
-    matrix.
-    """
+    """Two groups' class: its code with its words; `digest` for each kind of matrix."""
 
-    evaluators: tuple[Evaluator, ...]
-    words: tuple[array[int], ...]
+    evaluator: Evaluator
+    words: array[int]
     components: tuple[int, ...]
     digests: tuple[Executable[None], ...]
-
-    @property
-    def evaluator(self) -> Evaluator:
-        """That of the first operator; the others differ in nothing but numbers."""
-        return self.evaluators[0]
 
     @property
     def momenta(self) -> Momenta:
@@ -78,23 +71,26 @@ class FockClass:
 
     @property
     def unit_bytes(self) -> int:
-        """Of a vector of kets."""
-        return 8 * int(np.prod(self.evaluator.shape))
+        """Of a vector of kets, with one operator."""
+        return 8 * int(np.prod(self.evaluator.shape)) // self.operators
+
+    @property
+    def operators(self) -> int:
+        """How many there are."""
+        return len(self.evaluator.operators)
 
     @property
     def batch(self) -> int:
         """Vectors of kets that are evaluated together."""
-        many = min(MOST_BATCH, BATCH_BYTES // self.unit_bytes)
+        many = min(MOST_BATCH, BATCH_BYTES // (self.unit_bytes * self.operators))
         return max(2, many // 2 * 2)
 
     def record(self) -> list[int]:
         """Its words."""
         bra, ket = self.evaluator.bra.group, self.evaluator.ket.group
         both, coulomb, exchange = (image.symbol("digest") for image in self.digests)
-        codes = [each.code.address for each in self.evaluators]
-        words = [each.buffer_info()[0] for each in self.words]
         return CLASS.packed(
-            code=codes[0], words=words[0], second_code=codes[-1], second_words=words[-1],
+            code=self.evaluator.code.address, words=self.words.buffer_info()[0],
             both=both, coulomb=coulomb, exchange=exchange,
             unit_bytes=self.unit_bytes, batch=self.batch,
             a=self.components[0], b=self.components[1],
@@ -191,10 +187,12 @@ class FockCode:
         other = max(max(size[1:]) for size in self.sizes)
         blocks = 8 * self.width * (-(-other * across // self.width) * self.width)
         return {
-            "class_scratch": max(one.scratch for each in self.classes for one in each.evaluators),
+            "class_scratch": max(each.evaluator.scratch for each in self.classes),
             "units": 16 * MOST_BATCH,
-            "results": max(each.batch * each.unit_bytes for each in self.classes),
-            "words": max(8 * len(each.words[0]) for each in self.classes),
+            "results": max(
+                each.batch * each.unit_bytes * each.operators for each in self.classes
+            ),
+            "words": max(8 * len(each.words) for each in self.classes),
             **dict.fromkeys(("d_rows", "k_rows", "l_rows"), matrices * strides["rows_stride"]),
             **dict.fromkeys(("d_k", "d_l", "k_k", "k_l"), blocks),
             **{name: matrices * strides[f"{name}_stride"] for name in ("dij", "jij")},
@@ -233,12 +231,10 @@ def _sizes(basis: Basis, each: ScreenedGroup) -> tuple[int, int, int]:
 
 
 def _class(basis: Basis, operators: Sequence[Operator], bra: Side, ket: Side) -> FockClass:
-    evaluators = tuple(
-        Evaluator(kind_of(bra.group, ket.group, basis, each), each, bra, ket) for each in operators
-    )
-    components = tuple(basis.components(l) for l in evaluators[0].kind.momenta)  # noqa: E741
-    words = tuple(each.words(0, 0) for each in evaluators)
-    return FockClass(evaluators, words, components, digests_of(*components[2:]))
+    kind = kind_of(bra.group, ket.group, basis, *operators)
+    evaluator = Evaluator(kind, bra, ket, *operators)
+    components = tuple(basis.components(l) for l in kind.momenta)  # noqa: E741
+    return FockClass(evaluator, evaluator.words(0, 0), components, digests_of(*components[2:]))
 
 
 def digests_of(c: int, d: int) -> tuple[Executable[None], ...]:

@@ -41,24 +41,24 @@ def kinds_of(basis: Basis) -> Counter[Kind]:
     return Counter((shell.l, shell.contractions, len(shell.exponents)) for shell in basis.shells)
 
 
-def classes_of(basis: Basis, operator: Operator) -> list[QuartetClass]:
-    """All classes of quartets, the smaller ones first."""
+def classes_of(basis: Basis, *operators: Operator) -> list[QuartetClass]:
+    """All classes of quartets, for one operator or two together, the smaller ones first."""
     kinds = {(shell.l, shell.contractions) for shell in basis.shells}
     pairs = {
         (max(a[0], b[0]), min(a[0], b[0]), a[1] * b[1] > 1)
         for a, b in combinations_with_replacement(sorted(kinds), 2)
     }
-    found = set()
+    found, parts = set(), tuple(operator.parts for operator in operators)
     for one, two in combinations_with_replacement(sorted(pairs, reverse=True), 2):
         momenta = (*one[:2], *two[:2])
         general = one[2] or two[2]
-        found.add(QuartetClass(momenta, not basis.is_cartesian, operator.parts, general))
+        found.add(QuartetClass(momenta, not basis.is_cartesian, parts, general))
     return sorted(found, key=lambda kind: (sum(kind.momenta), kind.momenta, kind.general))
 
 
-def missing_of(basis: Basis, operator: Operator) -> list[QuartetClass]:
+def missing_of(basis: Basis, *operators: Operator) -> list[QuartetClass]:
     """Those that are not compiled."""
-    return [kind for kind in classes_of(basis, operator) if not is_compiled(kind)]
+    return [kind for kind in classes_of(basis, *operators) if not is_compiled(kind)]
 
 
 def compiling_seconds(kinds: list[QuartetClass]) -> float:

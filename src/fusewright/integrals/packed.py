@@ -76,7 +76,7 @@ def _groups(
     """All pairs of one group with all of another; their class."""
     (bra, left), (ket, right) = one, two
     kind = kind_of(bra.group, ket.group, basis, operator)
-    evaluator = Evaluator(kind, operator, bra, ket)
+    evaluator = Evaluator(kind, bra, ket, operator)
     units = units_of(bra, ket, triangle=bra is ket)
     shape = evaluator.shape
     step = max(1, CHUNK_BYTES // (8 * int(np.prod(shape))))

@@ -7,14 +7,14 @@ of primitives that cannot be seen are left out; the data are flat arrays over th
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import pi, sqrt
 
 import numpy as np
 
 from fusewright.base.values import dataclass
-from fusewright.integrals.basis import Basis, Shell
+from fusewright.integrals.basis import Basis
 from fusewright.integrals.classes import ABSENT, is_centred
 from fusewright.ir.fused import Array
 
@@ -122,23 +122,67 @@ def point_charges(charges: Array, places: Array) -> PairGroup:
 
 
 def grouped(
-    basis: Basis, pairs: Iterable[tuple[int, int]], careful: bool = False
+    basis: Basis, pairs: Sequence[tuple[int, int]] | Array, careful: bool = False
 ) -> list[PairGroup]:
-    """The groups of these pairs of shells; the second may be `NONE`.
+    """The groups of these pairs of shells, (n, 2); the second may be `NONE`.
 
     `careful`: pairs for which the horizontal relation loses two digits (a diffuse shell, and a
     tight one far from it) are groups of their own, which take another way.
     """
-    patterns: dict[Pattern, list[tuple[int, int]]] = defaultdict(list)
-    for i, j in pairs:
-        if j != NONE and basis.shells[j].l > basis.shells[i].l:
-            i, j = j, i
-        one, two = basis.shells[i], basis.shells[j] if j != NONE else None
-        lb, many = (two.l, two.contractions) if two is not None else (NONE, 1)
-        patterns[one.l, lb, one.contractions, many].append((i, j))
+    shells = _Shells(basis)
+    i, j = np.array(pairs, np.int64).reshape(-1, 2).T
+    i, j = np.where(shells.momenta[j] > shells.momenta[i], (j, i), (i, j))
+    patterns: dict[Pattern, list[Array]] = defaultdict(list)
+    for same in _classed(shells.kinds[i] * len(shells.kinds) + shells.kinds[j]):
+        part = np.stack([i[same], j[same]], axis=1)
+        patterns[shells.pattern(*part[0])].append(part)
     order = sorted(patterns, reverse=True)
-    found = [_group(basis, pattern, patterns[pattern]) for pattern in order]
+    found = [_group(shells, pattern, patterns[pattern]) for pattern in order]
     return [part for group in found for part in _split(group)] if careful else found
+
+
+class _Shells:
+    """Shells by number as arrays: of which kind (l, contractions, primitives) each is, and where
+    among those of its kind.  The last one is `NONE`.
+    """
+
+    def __init__(self, basis: Basis) -> None:
+        rows = [(s.l, s.contractions, len(s.exponents)) for s in basis.shells]
+        rows.append((NONE, 1, 1))
+        members: dict[tuple[int, int, int], list[int]] = defaultdict(list)
+        for number, row in enumerate(rows):
+            members[row].append(number)
+        self.rows, self.momenta = rows, np.array([row[0] for row in rows])
+        self.kinds, self.places = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+        self.tables: list[tuple[Array, Array, Array]] = []
+        for kind, numbers in enumerate(members.values()):
+            self.kinds[numbers], self.places[numbers] = kind, np.arange(len(numbers))
+            same = [basis.shells[number] for number in numbers if number < len(basis.shells)]
+            self.tables.append((
+                np.array([shell.exponents for shell in same]),
+                np.array([shell.coefficients for shell in same]),
+                np.array([shell.centre for shell in same]),
+            ))  # fmt: skip
+
+    def pattern(self, i: int, j: int) -> Pattern:
+        """That of a pair."""
+        (la, ca, _), (lb, cb, _) = self.rows[i], self.rows[j]
+        return la, lb, ca, cb
+
+    def stacked(self, numbers: Array) -> tuple[Array, Array, Array]:
+        """Of shells of one kind: exponents (shells, primitives), coefficients (..., contractions),
+        places (shells, 3).
+        """
+        exponents, coefficients, places = self.tables[self.kinds[numbers[0]]]
+        at = self.places[numbers]
+        return exponents[at], coefficients[at], places[at]
+
+
+def _classed(keys: Array) -> list[Array]:
+    """Where equal keys are; those that come first before others."""
+    order = np.argsort(keys, kind="stable")
+    borders = np.flatnonzero(np.diff(keys[order])) + 1
+    return sorted(np.split(order, borders), key=lambda same: int(same[0])) if len(keys) else []
 
 
 def _split(group: PairGroup) -> list[PairGroup]:
@@ -181,13 +225,9 @@ def losses(group: PairGroup) -> Array:
     return np.asarray(np.maximum.reduceat(share * ratio ** group.pattern[1], group.starts[:-1]))
 
 
-def _group(basis: Basis, pattern: Pattern, pairs: Sequence[tuple[int, int]]) -> PairGroup:
-    """Pairs with equally many primitives are made together."""
-    depths: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
-    for i, j in pairs:
-        depth = len(basis.shells[j].exponents) if j != NONE else 1
-        depths[len(basis.shells[i].exponents), depth].append((i, j))
-    made = [_made(basis, pattern, same) for same in depths.values()]
+def _group(shells: _Shells, pattern: Pattern, parts: Sequence[Array]) -> PairGroup:
+    """Pairs of one pattern; those of a part, of equally many primitives, are made together."""
+    made = [_made(shells, pattern, part) for part in parts]
     first = np.concatenate([group.first for group in made])
     counts = np.concatenate([np.diff(group.starts) for group in made])
     whole = PairGroup(
@@ -202,15 +242,15 @@ def _group(basis: Basis, pattern: Pattern, pairs: Sequence[tuple[int, int]]) -> 
     return whole.taken(np.argsort(-counts, kind="stable"))
 
 
-def _made(basis: Basis, pattern: Pattern, pairs: Sequence[tuple[int, int]]) -> PairGroup:
+def _made(shells: _Shells, pattern: Pattern, pairs: Array) -> PairGroup:
     la, lb = pattern[:2]
-    first, second = np.array(pairs, np.int64).T
-    ones = [basis.shells[i] for i in first]
-    a, ca, at = _stacked(ones)
+    first, second = np.ascontiguousarray(pairs.T)
+    many = len(pairs)
+    a, ca, at = shells.stacked(first)
     if lb == NONE:
-        b, cb, other = np.zeros((len(ones), 1)), np.ones((len(ones), 1, 1)), at
+        b, cb, other = np.zeros((many, 1)), np.ones((many, 1, 1)), at
     else:
-        b, cb, other = _stacked([basis.shells[j] for j in second])
+        b, cb, other = shells.stacked(second)
     apart = at - other
     p = a[:, :, None] + b[:, None, :]
     share = b[:, None, :] / p  # P - A = -b/p (A - B)
@@ -221,19 +261,10 @@ def _made(basis: Basis, pattern: Pattern, pairs: Sequence[tuple[int, int]]) -> P
     fields = [
         p[..., None], from_a, from_a + at[:, None, None, :], 1 / p[..., None], weights,
     ]  # fmt: skip
-    data = np.concatenate(fields, axis=-1).reshape(len(ones), -1, 8 + weights.shape[-1])
+    data = np.concatenate(fields, axis=-1).reshape(many, -1, 8 + weights.shape[-1])
     size = _extents(pattern, data, apart[:, None, :])
     seen = size >= UNSEEN * size.max(axis=1, keepdims=True)
     starts = np.concatenate([[0], np.cumsum(seen.sum(axis=1))])
     exponents = np.stack(np.broadcast_arrays(a[:, :, None], b[:, None, :]), axis=-1)
     exponents = exponents.reshape(*seen.shape, 2)[seen]
     return PairGroup(pattern, first, second, apart, starts, data[seen], exponents)
-
-
-def _stacked(shells: Sequence[Shell]) -> tuple[Array, Array, Array]:
-    """Exponents (shells, primitives), coefficients (..., contractions), places (shells, 3)."""
-    return (
-        np.array([shell.exponents for shell in shells]),
-        np.array([shell.coefficients for shell in shells]),
-        np.array([shell.centre for shell in shells]),
-    )

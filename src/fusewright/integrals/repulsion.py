@@ -49,7 +49,7 @@ def three_centre(
     """
     whole, (i, j, k) = _joined(basis, auxiliary, shells, 3)
     ranges = (i, j, k)
-    return Tensor(whole, ranges, operator).filled(pairs_of(i, j), [(p, NONE) for p in range(*k)])
+    return Tensor(whole, ranges, operator).filled(pairs_of(i, j), _alone(k))
 
 
 def two_centre(
@@ -59,8 +59,12 @@ def two_centre(
 ) -> Array:
     """(P|Q), an array (functions, functions)."""
     first, second = shell_ranges(auxiliary, shells, 2)
-    bra, ket = ([(p, NONE) for p in range(*each)] for each in (first, second))
-    return Tensor(auxiliary, (first, second), operator).filled(bra, ket)
+    return Tensor(auxiliary, (first, second), operator).filled(_alone(first), _alone(second))
+
+
+def _alone(shells: Range) -> Array:
+    """(n, 2), each shell with none."""
+    return np.stack(np.broadcast_arrays(np.arange(*shells), NONE), axis=1)
 
 
 def shell_ranges(
@@ -103,10 +107,12 @@ def _joined(
     return whole, [*own, (shift + first, shift + last)]
 
 
-def pairs_of(one: Range, two: Range) -> list[tuple[int, int]]:
-    """The pairs i >= j that the products of two ranges need."""
-    found = {(max(i, j), min(i, j)) for i in range(*one) for j in range(*two)}
-    return sorted(found)
+def pairs_of(one: Range, two: Range) -> Array:
+    """(n, 2), the pairs i >= j that the products of two ranges need, in order."""
+    first, second = np.arange(*one)[:, None], np.arange(*two)
+    base = max(one[1], two[1]) + 1
+    numbers = np.unique(np.maximum(first, second) * base + np.minimum(first, second))
+    return np.stack(np.divmod(numbers, base), axis=1)
 
 
 @dataclass(slots=True)
@@ -124,9 +130,9 @@ class Tensor:
         sizes = [self.offsets[last] - self.offsets[first] for first, last in self.ranges]
         self.values = np.zeros(sizes)
 
-    def filled(self, bra: Sequence[tuple[int, int]], ket: Sequence[tuple[int, int]]) -> Array:
+    def filled(self, bra: Array, ket: Array) -> Array:
         width = lanes()
-        same = list(bra) == list(ket)
+        same = np.array_equal(bra, ket)
         left = [Side(group, width) for group in grouped(self.basis, bra, careful=True)]
         right = left
         if not same:
@@ -138,7 +144,7 @@ class Tensor:
                 self.groups(higher, lower, swapped, same)
         return self.values
 
-    def attracted(self, charges: PairGroup, pairs: Sequence[tuple[int, int]]) -> Array:
+    def attracted(self, charges: PairGroup, pairs: Array) -> Array:
         """All pairs with charges instead of a bra."""
         width = lanes()
         bra = Side(charges, width)
@@ -149,7 +155,7 @@ class Tensor:
     def groups(self, bra: Side, ket: Side, swapped: bool, same: bool) -> None:
         """All pairs of one group with all of another."""
         kind = kind_of(bra.group, ket.group, self.basis, self.operator)
-        evaluator = Evaluator(kind, self.operator, bra, ket)
+        evaluator = Evaluator(kind, bra, ket, self.operator)
         units = units_of(bra, ket, triangle=bra is ket)
         size = 8 * int(np.prod(evaluator.shape))
         step = max(1, CHUNK_BYTES // size)
@@ -208,12 +214,13 @@ class Tensor:
         self.values[tuple(index)] = blocks
 
 
-def kind_of(bra: PairGroup, ket: PairGroup, basis: Basis, operator: Operator) -> QuartetClass:
-    """The class of two groups."""
+def kind_of(bra: PairGroup, ket: PairGroup, basis: Basis, *operators: Operator) -> QuartetClass:
+    """The class of two groups, for one operator or two."""
     momenta = (*bra.pattern[:2], *ket.pattern[:2])
     general = bra.contractions * ket.contractions > 1
     lossy = (bra.lossy, ket.lossy)
-    return QuartetClass(momenta, not basis.is_cartesian, operator.parts, general, lossy)
+    parts = tuple(operator.parts for operator in operators)
+    return QuartetClass(momenta, not basis.is_cartesian, parts, general, lossy)
 
 
 def units_of(bra: Side, ket: Side, triangle: bool) -> Array:

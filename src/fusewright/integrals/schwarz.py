@@ -30,7 +30,7 @@ def bounds(basis: Basis, group: PairGroup, operator: Operator = COULOMB) -> Arra
     The diagonal is evaluated with one vector for each pair, of which one lane is used.
     """
     side = Side(group, lanes())
-    evaluator = Evaluator(kind_of(group, group, basis, operator), operator, side, side)
+    evaluator = Evaluator(kind_of(group, group, basis, operator), side, side, operator)
     pairs = np.arange(len(group))
     units = np.stack([pairs, pairs // side.width], axis=1)
     step = max(1, CHUNK_BYTES // (8 * int(np.prod(evaluator.shape))))

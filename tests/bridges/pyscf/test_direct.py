@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -191,6 +192,42 @@ def test_integrals_that_were_left_out_are_there_when_asked_for(
     mf.reset(water.set_geom_(WATER.replace("0.76", "0.8"), inplace=False))
     assert inner._eri is None and fp.undo(inner)._eri is None
     assert applied(scf.RHF(water)).run()._eri is None  # PySCF has no memory for it, either
+
+
+def copies_that_run(mf: Any) -> Any:
+    """A copy at another geometry, which has left out its own integrals."""
+    mf.copy().reset(mf.mol.set_geom_(WATER.replace("0.76", "0.8"), inplace=False)).kernel()
+    return mf
+
+
+COPIES: dict[str, Callable[[Any], Any]] = {
+    "copy": lambda mf: mf.copy(), "another": copies_that_run,
+    "reset": lambda mf: mf.copy().reset(), "uhf": lambda mf: mf.to_uhf(),
+    "rks": lambda mf: mf.to_rks("pbe"), "ghf": lambda mf: mf.to_ghf(),
+    "gks": lambda mf: mf.to_gks("pbe"), "undo": fp.undo, "newton": lambda mf: mf.newton(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("installed", [False, True])
+@pytest.mark.parametrize("way", COPIES)
+def test_copies_have_integrals_where_those_of_pyscf_do(
+    way: str, installed: bool, water: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fp.warm(water)
+    monkeypatch.setattr(direct, "check_size", lambda mol, fits: None)
+    monkeypatch.setattr(direct, "worth", lambda fock: None)
+    monkeypatch.setattr(direct, "prefers_memory", lambda geometry: False)
+    expected = COPIES[way](scf.RHF(water).run())._eri
+    if installed:
+        fp.install()
+    try:
+        mf = fp.apply(scf.RHF(water)).run()
+        found = COPIES[way](mf)._eri
+    finally:
+        fp.uninstall()
+    assert by(mf, OURS)
+    assert (found is None) == (expected is None)
+    assert found is None or np.abs(found - expected).max() < 1e-12
 
 
 def test_small_molecules_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:

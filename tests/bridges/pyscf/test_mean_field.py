@@ -239,7 +239,7 @@ def test_classes_are_compiled_once_it_pays(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(compiling, "_asked", set())
     monkeypatch.setattr(compiling, "_spent", {})
     monkeypatch.setattr(background, "submit", submitted.append)
-    missing = QuartetClass((1, 1, 1, 1), True, (False,), False)
+    missing = QuartetClass((1, 1, 1, 1), True, ((False,),), False)
     case = Prediction(0.1, 0.1, 2.0, 3.0, (missing,))
     with fw.options(background=False):
         assert in_core.slower(case, 1, 1).startswith("1 classes are not compiled")

@@ -29,7 +29,7 @@ def test_calls_look_for_code_once(monkeypatch: pytest.MonkeyPatch) -> None:
     basis, width = Basis.from_arrays(PLACES, SHELLS), lanes()
     (bra,), (ket,) = grouped(basis, [(0, 1)]), grouped(basis, [(2, 4), (3, 4)])
     left, right = Side(bra, width), Side(ket, width)
-    evaluator = Evaluator(kind_of(bra, ket, basis, COULOMB), COULOMB, left, right)
+    evaluator = Evaluator(kind_of(bra, ket, basis, COULOMB), left, right, COULOMB)
     units = units_of(left, right, False)
     one, two = (empty((len(units), *evaluator.shape)) for _ in range(2))
     for results in (one, two):

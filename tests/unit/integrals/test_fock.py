@@ -109,6 +109,24 @@ def test_two_operators_in_one_pass() -> None:
     assert other is not None and np.abs(long - other).max() < 1e-12
 
 
+def test_two_operators_that_are_both_attenuated() -> None:
+    """Each with its own w; the same bits for all widths and threads, several contractions too."""
+    made, names = basis(), ("long", "short")
+    dms = densities(int(made.offsets[-1]), 1, 1)
+    both = Fock(made, OPERATORS["long"], 1e-14, OPERATORS["short"])
+    requests = [FockRequest(dms, 1), FockRequest(dms, 1, operator=1)]
+    found = both.requested(requests)
+    for name, pair in zip(names, found, strict=True):
+        expected = by_definition(made, dms, OPERATORS[name])
+        for mine, meant in zip(pair, expected, strict=True):
+            assert mine is not None and np.abs(mine - meant).max() < 1e-11
+    for settings in ({"threads": 7}, {"features": "avx2"}):
+        with fw.options(**settings):  # type: ignore[arg-type]
+            again = Fock(made, OPERATORS["long"], 1e-14, OPERATORS["short"]).requested(requests)
+        for one, two in zip(found, again, strict=True):
+            assert all(np.array_equal(a, b) for a, b in zip(one, two, strict=True)), settings
+
+
 def test_screening_keeps_its_promise() -> None:
     made = basis()
     dms = densities(int(made.offsets[-1]), 1, 1) * 1e-3

@@ -35,14 +35,14 @@ def is_worth_asking(saving: float) -> bool:
     return sum(_savings) > LOADING
 
 
-def require(basis: Basis, operator: Operator, whole: bool) -> None:
+def require(basis: Basis, operators: Sequence[Operator], whole: bool) -> None:
     """Returns where all classes of a basis are compiled or are to be compiled at once.
 
     That is where PySCF would evaluate all integrals (`whole`, none is screened), which takes longer
     than compiling.  Otherwise raises `PassedOn`, and has them compiled in the background once what
     PySCF needs for `BUILDS` Fock matrices is more than what compiling takes.
     """
-    missing = missing_of(basis, operator)
+    missing = missing_of(basis, *operators)
     if not missing:
         return
     cost, each = compiling_seconds(missing), most_seconds(kinds_of(basis))

@@ -67,8 +67,7 @@ def geometry_of(
                 check_size(mol, fits)
             basis = Basis.from_pyscf(mol)
             if not current().strict:
-                for operator in operators:
-                    compiling.require(basis, operator, fits)
+                compiling.require(basis, operators, fits)
             found = Geometry(Fock(basis, operators[0], tolerance, *operators[1:]))
         except FusewrightError as error:
             raise PassedOn(error.what) from error
@@ -87,9 +86,9 @@ def check_size(mol: Any, fits: bool) -> None:
     if fits:
         theirs = theirs / compiling.BUILDS + in_core.reading(int(mol.nao))
     if FOCK.call * MARGIN > theirs:
-        raise PassedOn(
+        raise PassedOn(lambda: (
             f"predicted at least {words.seconds(FOCK.call)}, PySCF at most {words.seconds(theirs)}"
-        )
+        ))  # fmt: skip
 
 
 def prefers_memory(geometry: Geometry) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,12 @@ SERVED = (hf.RHF.get_jk, uhf.UHF.get_jk)
 """The methods that keep the integrals in `_eri`: those of RHF, ROHF, UHF and of Kohn-Sham."""
 
 
+LEFT_OUT = "_fusewright_left_out"
+"""Attribute of an object: the molecule whose integrals PySCF would have in `_eri` by now, and J and
+K were made without.  It is copied, and forgotten, where `_eri` is.
+"""
+
+
 class OurIntegrals:
     """In front of a class of PySCF: makes J and K, or fills `_eri` before PySCF would."""
 
@@ -39,14 +46,14 @@ class OurIntegrals:
         """All integrals, or None.  Where PySCF would have kept them in memory and J and K were made
         without, they are made when a program asks, as post-SCF methods and many scripts do.
         """
-        held, record = self.__dict__.get("_eri"), record_of(self)
-        if held is None and not record.depth and is_left_out(self, record):
-            held = self.__dict__["_eri"] = in_core.integrals(self.mol, record)
+        held = self.__dict__.get("_eri")
+        if held is None and is_left_out(self) and not record_of(self).depth:
+            held = self.__dict__["_eri"] = in_core.integrals(self.mol, record_of(self))
         return held
 
     @_eri.setter
     def _eri(self, values: Any) -> None:
-        self.__dict__["_eri"] = values
+        self.__dict__["_eri"], self.__dict__[LEFT_OUT] = values, None
 
     def get_jk(
         self, mol: Any = None, dm: Any = None, hermi: int = 1, with_j: bool = True,
@@ -67,7 +74,7 @@ class OurIntegrals:
             geometry = direct_geometry(self, mol, omega, record, fits)
             if geometry is not None:
                 if not omega:
-                    record.left_out = direct.molecule_key(mol) if fits else None
+                    self.__dict__[LEFT_OUT] = direct.molecule_key(mol) if fits else None
                 more = None if omega else ahead.next_question(record, np.asarray(dm))
                 if more is not None:
                     both = direct.geometry_of(self, mol, omega, record, fits, more[0])
@@ -87,20 +94,36 @@ class OurIntegrals:
     def get_veff(self, *arguments: Any, **keywords: Any) -> Any:
         """PySCF's; what it asks of a range-separated functional is answered by one pass."""
         following: Any = super()
-        with record_of(self).deciding():
+        with record_of(self):
             if "xc" not in self.__dict__:
                 return following.get_veff(*arguments, **keywords)
             known = {**dict(zip(("mol", "dm", "dm_last"), arguments, strict=False)), **keywords}
             with ahead.expecting(self, record_of(self), known.get("dm"), known.get("dm_last")):
                 return following.get_veff(*arguments, **keywords)
 
+    def to_ghf(self, *arguments: Any, **keywords: Any) -> Any:
+        """PySCF's object, with all that it would have copied."""
+        following: Any = super()
+        return with_integrals(self, following.to_ghf)(*arguments, **keywords)
+
+    def to_gks(self, *arguments: Any, **keywords: Any) -> Any:
+        """PySCF's object, with all that it would have copied."""
+        following: Any = super()
+        return with_integrals(self, following.to_gks)(*arguments, **keywords)
+
+    def _transfer_attrs_(self, dst: Any) -> Any:
+        following: Any = super()
+        if isinstance(dst, OurIntegrals):
+            return following._transfer_attrs_(dst)
+        return with_integrals(self, following._transfer_attrs_)(dst)
+
     def to_gpu(self, *arguments: Any, **keywords: Any) -> Any:
         """PySCF's object on the GPU; our integrals stay behind."""
-        return undo(self).to_gpu(*arguments, **keywords)
+        return plain(self).to_gpu(*arguments, **keywords)
 
     def __reduce__(self) -> Any:
         # A class made at run time cannot be found by name: PySCF's is, and ours comes again.
-        return apply, (undo(self),)
+        return apply, (plain(self),)
 
 
 def check_served(mf: Any, mol: Any, dm: Any, hermi: int) -> None:
@@ -114,14 +137,22 @@ def check_served(mf: Any, mol: Any, dm: Any, hermi: int) -> None:
     direct.check_matrices(dm, int(mol.nao), hermi)
 
 
-def is_left_out(mf: Any, record: IntegralRecord) -> bool:
+def is_left_out(mf: Any) -> bool:
     """Whether PySCF would have the integrals of the object's molecule in memory by now."""
+    left_out = mf.__dict__.get(LEFT_OUT)
     return (
-        record.left_out is not None
+        left_out is not None
         and type(mf).get_jk is OurIntegrals.get_jk
         and following_jk(type(mf)) in SERVED
-        and record.left_out == direct.molecule_key(mf.mol)
+        and left_out == direct.molecule_key(mf.mol)
     )
+
+
+def with_integrals(mf: Any, method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that hands `_eri` on to an object that has nothing of ours."""
+    if is_left_out(mf):
+        mf._eri = in_core.integrals(mf.mol, record_of(mf))
+    return method
 
 
 def direct_geometry(
@@ -154,7 +185,9 @@ def following_jk(kind: type) -> Any:
 
 def record_of(mf: Any) -> IntegralRecord:
     """What was evaluated for this object and its copies."""
-    record: IntegralRecord = mf.__dict__.setdefault("_fusewright", IntegralRecord())
+    record: IntegralRecord | None = mf.__dict__.get("_fusewright")
+    if record is None:
+        record = mf.__dict__["_fusewright"] = IntegralRecord()
     return record
 
 
@@ -174,13 +207,18 @@ def apply(mf: Any) -> Any:
         mf.__dict__.setdefault("_fusewright", record_of(inner))
         mf._scf = apply(inner)
     record_of(mf)
+    mf.__dict__.setdefault(LEFT_OUT, None)  # PySCF copies attributes that both objects have
     return lib.set_class(mf, (OurIntegrals, type(mf)), type(mf).__name__)
 
 
 def undo(mf: Any) -> Any:
     """A view of the object as PySCF has it, with all its attributes but the record."""
-    if not isinstance(mf, OurIntegrals):
-        return mf
-    plain = lib.view(mf, lib.drop_class(type(mf), OurIntegrals))
-    plain.__dict__.pop("_fusewright", None)
-    return plain
+    return with_integrals(mf, plain)(mf) if isinstance(mf, OurIntegrals) else mf
+
+
+def plain(mf: OurIntegrals) -> Any:
+    """The same without integrals that were left out, where nobody will read them."""
+    found = lib.view(mf, lib.drop_class(type(mf), OurIntegrals))
+    for name in ("_fusewright", LEFT_OUT):
+        found.__dict__.pop(name, None)
+    return found

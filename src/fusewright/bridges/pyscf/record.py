@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import field
 from typing import Any
 
@@ -21,7 +20,14 @@ AHEAD = "K of the other range, in the same pass"
 
 
 class PassedOn(Exception):
-    """PySCF does it; the text says why."""
+    """PySCF does it; the text says why, where it is asked for."""
+
+    def __init__(self, why: str | Callable[[], str]) -> None:
+        super().__init__(why)
+        self.why = why
+
+    def __str__(self) -> str:
+        return self.why if isinstance(self.why, str) else self.why()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,26 +65,22 @@ class IntegralRecord:
     """Counts (quartets of a class, calls of a step) and seconds of each item.
 
     The seconds of one class are known where all its integrals were made in memory.  `geometries`
-    has what J and K need of the last ones, by molecule and operators.  `left_out` is the molecule
-    whose integrals PySCF would keep in memory, and J and K were made without; `depth` is how many
-    methods are running that decide by what is in memory.
+    has what J and K need of the last ones, by molecule and operators.  `depth` is how many methods
+    are running that ask whether integrals are in memory, in order to go on without: within
+    `with record` that answer is as it is.
     """
 
     counts: dict[Evaluated, int] = field(default_factory=dict)
     seconds: dict[Evaluated, float] = field(default_factory=dict)
     geometries: dict[Any, Geometry] = field(default_factory=dict)
     expected: Expected | None = None
-    left_out: Any = None
     depth: int = 0
 
-    @contextmanager
-    def deciding(self) -> Iterator[None]:
-        """For a method that asks whether integrals are in memory, in order to go on without."""
+    def __enter__(self) -> None:
         self.depth += 1
-        try:
-            yield
-        finally:
-            self.depth -= 1
+
+    def __exit__(self, *reason: object) -> None:
+        self.depth -= 1
 
     def add(self, item: Evaluated, count: int, seconds: float | None = None) -> None:
         """Add to an item."""

@@ -14,7 +14,7 @@ from fusewright.integrals.basis import Basis
 from fusewright.integrals.classes import code_of
 from fusewright.integrals.fock_code import warm_digests
 from fusewright.integrals.needed import classes_of
-from fusewright.integrals.operators import COULOMB, long_range, short_range
+from fusewright.integrals.operators import COULOMB, Operator, long_range, short_range
 from fusewright.integrals.packed import packed_repulsion
 
 ELEMENTS = ("H", "C", "N", "O")
@@ -24,13 +24,14 @@ def warm(molecule: Any, range_separated: bool = False) -> int:
     """Compile all classes of a molecule (or of the molecule of a mean-field object), on disk for
     later processes too; how many there are.
 
-    `range_separated`: those of erf(w r)/r and erfc(w r)/r as well.
+    `range_separated`: those of erf(w r)/r and erfc(w r)/r as well, alone and beside 1/r.
     """
     basis = Basis.from_pyscf(getattr(molecule, "mol", molecule))
-    operators = (COULOMB, long_range(0.3), short_range(0.3))
-    kinds = [
-        kind for op in operators[: 3 if range_separated else 1] for kind in classes_of(basis, op)
-    ]
+    asked: list[tuple[Operator, ...]] = [(COULOMB,)]
+    if range_separated:
+        ranges = (long_range(0.3), short_range(0.3))
+        asked += [(*before, each) for each in ranges for before in ((), (COULOMB,))]
+    kinds = [kind for operators in asked for kind in classes_of(basis, *operators)]
     for kind in kinds:
         code_of(kind)
     warm_digests(basis)

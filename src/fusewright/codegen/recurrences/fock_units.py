@@ -21,8 +21,6 @@ BRA = "ptr %args, ptr %scratch, ptr %k, ptr %j, ptr %counts, i64 %group, i64 %pa
 UNITS = f"{BRA}, i64 %other, i64 %many"
 ROWS = ("k_rows", "l_rows")
 """Two, so that the order in which lanes are added does not depend on how many there are."""
-_CODE = ("code", "words")
-"""Of a class, for each operator."""
 DIGESTS = ("both", "coulomb", "exchange")
 """Of a class, by the kind of a matrix."""
 
@@ -68,14 +66,13 @@ class FockUnits(FockText):
             place = self.at("%counts", number, 8)
             self.keep(self.integer("add", self.word(place, 0, INTEGER), "%many"), place)
             across = self.frame(kind, mine)
-            with self.loop("0", self.call("operator_count")) as operator:
-                self.run(self.at(kind, operator, 8 * len(_CODE)))
-                with self.loop("0", "%many") as unit:
-                    self.unit(kind, group, across, unit, operator)
+            self.run(kind)
+            with self.loop("0", "%many") as unit:
+                self.unit(kind, group, across, unit)
         return self.function("units", UNITS)
 
     def run(self, kind: str) -> None:
-        """The code of one operator, with its words but for units and results."""
+        """The class's code, with its words but for units and results."""
         words, theirs = self.part("words"), self.field(kind, CLASS, "words")
         for place in range(len(WORDS)):
             self.keep(self.word(theirs, place, INTEGER), self.at(words, place, 8))
@@ -100,15 +97,16 @@ class FockUnits(FockText):
         self.keep(across, self.at(frame, FRAME.place("across"), 8))
         return across
 
-    def unit(self, kind: str, group: str, across: str, unit: str, operator: str) -> None:
+    def unit(self, kind: str, group: str, across: str, unit: str) -> None:
         vector = self.word(self.at(self.part("units"), unit, 16), 1, INTEGER)
-        size = self.field(kind, CLASS, "unit_bytes")
-        values = self.strided(self.part("results"), unit, size)
+        each = self.field(kind, CLASS, "unit_bytes")
+        size = self.integer("mul", each, self.call("operator_count"))
+        whole = self.strided(self.part("results"), unit, size)
         ket = self.integer("mul", vector, self.lanes)
         last = self.integer("add", ket, self.lanes - 1)
         same = self.test("eq", "%group", "%other")
         with self.when(self.line(f"and i1 {same}, {self.test('sge', last, '%pair')}")):
-            self.halve(values, size, ket)
+            self.halve(whole, size, ket)
         start = self.integer("mul", ket, self.field(group, GROUP, "block_functions"))
         start = self.integer("add", start, self.field(group, GROUP, "block"))
         own = self.field(self.group("%group"), GROUP, "block_functions")
@@ -116,10 +114,9 @@ class FockUnits(FockText):
         half = self.integer("mul", half, self.bytes)
         with self.loop("0", self.call("matrix_count")) as number:
             matrix = self.at(self.call("matrices"), number, MATRIX.size)
-            own = self.test("eq", self.field(matrix, MATRIX, "operator"), operator)
-            with self.when(own):
-                places = (values, start, half)
-                self.matrix(kind, matrix, number, places, self.sides(group, ket, across), across)
+            values = self.strided(whole, self.field(matrix, MATRIX, "operator"), each)
+            places = (values, start, half)
+            self.matrix(kind, matrix, number, places, self.sides(group, ket, across), across)
 
     def matrix(
         self, kind: str, matrix: str, number: str, places: tuple[str, str, str],

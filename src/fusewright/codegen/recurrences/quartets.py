@@ -6,7 +6,7 @@ block of [e0|f0]; the horizontal list, or one step for each side (`sides`), make
 that block, once.
 
     words: units (bra, ket vector); bra starts, primitives, A-B; ket starts, primitives, C-D;
-           results; tables of Boys functions; w^2, weight of each part; contractions of bra and ket;
+           results; w^2, weight of each part, of each operator; contractions of bra and ket;
            matrices of bras and kets
 
 A bra's pair of primitives is `FIELDS` doubles and its weights, a ket's the same in vectors:
@@ -14,7 +14,9 @@ A bra's pair of primitives is `FIELDS` doubles and its weights, a ket's the same
     p, P-A (3), P (3), 1/p, weights
 
 The leaf is [00|00]^(m) = weight * weight' / sqrt(p + q) * sum over parts of g G_m, where G_m is
-F_m(T), or s^(m+1/2) F_m(sT) with s = w^2/(w^2 + rho) for the part erf(w r)/r of the operator.  The
+F_m(T), or s^(m+1/2) F_m(sT) with s = w^2/(w^2 + rho) for the part erf(w r)/r of the operator.  Of
+two operators the leaves are made one after the other, from the same scalars; each has a block and
+results of its own, those of the second behind those of the first, unit by unit.  The
 weights have 2 pi^(5/2) exp(-ab/p |A-B|^2) / p and the contraction coefficients.
 
 Generally contracted shells evaluate their primitives once: the vertical list writes, its results
@@ -28,7 +30,7 @@ from dataclasses import replace
 
 from fusewright.base.values import dataclass
 from fusewright.codegen.recurrences.body import body
-from fusewright.codegen.recurrences.boys import fastest
+from fusewright.codegen.recurrences.boys import boys
 from fusewright.codegen.recurrences.columns import KERNEL
 from fusewright.codegen.recurrences.sides import SideStep, bra_text, ket_text
 from fusewright.codegen.recurrences.vectors import ATTRIBUTES, Vectors
@@ -38,10 +40,13 @@ from fusewright.ir.recurrences.straight import Straight
 FIELDS = 8
 """Doubles before the weights of a pair of primitives."""
 WORDS = (
-    "units", "bra_starts", "bra", "ab", "ket_starts", "ket", "cd", "results", "table",
-    "w2", "weight0", "weight1", "bra_contractions", "ket_contractions", "bra_matrix", "ket_matrix",
+    "units", "bra_starts", "bra", "ab", "ket_starts", "ket", "cd", "results",
+    "w2", "weight0", "weight1", "second_w2", "second_weight0", "second_weight1",
+    "bra_contractions", "ket_contractions", "bra_matrix", "ket_matrix",
 )  # fmt: skip
 _AXES = "xyz"
+Parts = tuple[tuple[bool, ...], ...]
+"""Of each operator, and of each of its parts, whether it is attenuated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +54,14 @@ class QuartetCode:
     """What a class's code is made from.
 
     `horizontal` is one list for both sides, or the steps of the bra and of the ket.  `highest` is
-    the total angular momentum; `parts` says of each part of the operator whether it is attenuated;
+    the total angular momentum; `parts` says of each part of each operator whether it is attenuated;
     `general` whether shells have several contractions.
     """
 
     vertical: Straight
     horizontal: Straight | tuple[SideStep, SideStep]
     highest: int
-    parts: tuple[bool, ...] = (False,)
+    parts: Parts = ((False,),)
     general: bool = False
 
     @property
@@ -101,30 +106,28 @@ class QuartetCode:
         scalars = len(self.vertical.scalars) + len(self.distances)
         inputs = scalars + self.highest + 1 + self.middle
         sums = len(self.vertical.results)
-        return QuartetSizes(inputs, sums, self.results, self.highest, self.general)
+        return QuartetSizes(inputs, sums, self.results, len(self.parts), self.general)
 
 
 @dataclass(frozen=True, slots=True)
 class QuartetSizes:
     """Of a class's code: vectors of input to its lists, and between the steps of both sides; sums;
-    integrals; the highest order of Boys functions; whether shells may have several contractions.
+    integrals; operators; whether shells may have several contractions.
     """
 
     inputs: int
     sums: int
     results: int
-    highest: int
+    operators: int
     general: bool
 
     def scratch(self, lanes: int, bra: int, ket: int) -> int:
         """Bytes for shells of so many contractions."""
         blocks = 1 + (ket + bra * ket if self.general else 0)
-        return 8 * lanes * (self.sums * blocks + self.inputs)
+        return 8 * lanes * (self.sums * blocks * self.operators + self.inputs)
 
 
-def quartet_code(
-    phases: Phases, highest: int, parts: tuple[bool, ...], general: bool
-) -> QuartetCode:
+def quartet_code(phases: Phases, highest: int, parts: Parts, general: bool) -> QuartetCode:
     """The lists of a plan; the sums come in the order in which the second list reads them."""
     inner, outer = phases.inner, phases.outer
     assert inner is not None
@@ -133,8 +136,7 @@ def quartet_code(
 
 
 def stepped(
-    phases: Phases, steps: tuple[SideStep, SideStep], highest: int, parts: tuple[bool, ...],
-    general: bool,
+    phases: Phases, steps: tuple[SideStep, SideStep], highest: int, parts: Parts, general: bool
 ) -> QuartetCode:  # fmt: skip
     """The code of a plan whose targets are [e0|f0], e before f, and the steps of both sides."""
     inner, outer = phases.inner, phases.outer
@@ -163,7 +165,7 @@ class _Quartets(Vectors):
     def __init__(self, code: QuartetCode, lanes: int) -> None:
         super().__init__(lanes)
         self.code = code
-        self.sums = len(code.vertical.results)
+        self.sums, self.operators = len(code.vertical.results), len(code.parts)
 
     def text(self) -> str:
         self.words()
@@ -172,9 +174,9 @@ class _Quartets(Vectors):
             pair = self.at("%units", unit, 16)
             bra, ket = self.word(pair, 0, "i64"), self.word(pair, 1, "i64")
             if self.code.general:
-                self.clear(self.wide, self.many)
+                self.clear(self.wide[0], self.line(f"mul i64 {self.many}, {self.operators}"))
             else:
-                self.clear(self.block, "1")
+                self.clear(self.block[0], str(self.operators))
             self.primitives(bra, ket)
             self.shells(bra, ket)
             self.leave(unit, bra, ket)
@@ -183,7 +185,7 @@ class _Quartets(Vectors):
     def words(self) -> None:
         for place, name in enumerate(WORDS):
             kind = "ptr"
-            if name.startswith(("w2", "weight")):
+            if name.removeprefix("second_") in ("w2", "weight0", "weight1"):
                 kind = "double"
             elif name.endswith("contractions"):
                 kind = "i64"
@@ -201,11 +203,22 @@ class _Quartets(Vectors):
         self.leaves = self.at("%scratch", len(self.code.vertical.scalars), self.bytes)
         self.distances = self.at(self.leaves, self.code.highest + 1, self.bytes)
         self.between = self.at(self.distances, len(self.code.distances), self.bytes)
-        self.block = self.at(self.between, self.code.middle, self.bytes)
+        block = self.at(self.between, self.code.middle, self.bytes)
+        self.block, end = self.for_each_operator(block, str(self.sums))
         if self.code.general:
-            self.middle = self.at(self.block, self.sums, self.bytes)
-            size = self.line(f"mul i64 %ket_contractions, {self.sums * self.bytes}")
-            self.wide = self.at(self.middle, size, 1)
+            self.middle, end = self.for_each_operator(
+                end, self.line(f"mul i64 %ket_contractions, {self.sums}")
+            )
+            self.wide, _ = self.for_each_operator(
+                end, self.line(f"mul i64 {self.many}, {self.sums}")
+            )
+
+    def for_each_operator(self, first: str, size: str) -> tuple[list[str], str]:
+        """Where blocks of so many vectors begin that stand one behind the other, and the end."""
+        places = [first]
+        for _ in self.code.parts:
+            places.append(self.at(places[-1], size, self.bytes))
+        return places[:-1], places[-1]
 
     def clear(self, block: str, many: str) -> None:
         end = self.line(f"mul i64 {many}, {self.sums}")
@@ -222,12 +235,14 @@ class _Quartets(Vectors):
             fields = [self.broadcast(data, place) for place in range(FIELDS)]
             weights = self.at(data, FIELDS, 8)
             if self.code.general:
-                self.clear(self.middle, "%ket_contractions")
+                many = self.line(f"mul i64 %ket_contractions, {self.operators}")
+                self.clear(self.middle[0], many)
             with self.loop(ket_first, ket_last) as w:
                 other = self.at("%ket", self.line(f"mul i64 {w}, %ket_stride"), 1)
                 self.quartet(fields, weights, other)
             if self.code.general:
-                self.contract_bra(weights)
+                for middle, wide in zip(self.middle, self.wide, strict=True):
+                    self.contract_bra(weights, middle, wide)
 
     def range(self, starts: str, number: str) -> tuple[str, str]:
         at = self.at(starts, number, 8)
@@ -263,23 +278,25 @@ class _Quartets(Vectors):
         if not self.code.general:
             scale = self.mul(scale, self.broadcast(weights, 0))
             scale = self.mul(scale, self.load(data, FIELDS))
-        self.make_leaves(self.mul(rho, square), rho, scale)
-        self.do(f"call void @vertical(ptr {self.scalars}, ptr {self.leaves}, ptr {self.block})")
-        if self.code.general:
-            self.contract_ket(self.at(data, FIELDS, self.bytes))
+        square = self.mul(rho, square)
+        for operator, block in enumerate(self.block):
+            self.make_leaves(operator, square, rho, scale)
+            self.do(f"call void @vertical(ptr {self.scalars}, ptr {self.leaves}, ptr {block})")
+            if self.code.general:
+                weight = self.at(data, FIELDS, self.bytes)
+                self.contract_ket(weight, block, self.middle[operator])
 
-    def make_leaves(self, t: str, rho: str, scale: str) -> None:
-        highest = self.code.highest
-        values = fastest(highest)
+    def make_leaves(self, operator: int, t: str, rho: str, scale: str) -> None:
+        highest, name = self.code.highest, "second_" if operator else ""
         totals: list[str] = []
-        for number, attenuated in enumerate(self.code.parts):
-            factor = self.mul(scale, self.splat(f"%weight{number}"))
+        for number, attenuated in enumerate(self.code.parts[operator]):
+            factor = self.mul(scale, self.splat(f"%{name}weight{number}"))
             argument, ratio = t, ""
             if attenuated:
-                w2 = self.splat("%w2")
+                w2 = self.splat(f"%{name}w2")
                 ratio = self.div(w2, self.add(w2, rho))
                 argument, factor = self.mul(t, ratio), self.mul(factor, self.sqrt(ratio))
-            for m, value in enumerate(values(self, argument, highest, "%table")):
+            for m, value in enumerate(boys(self, argument, highest)):
                 if m and attenuated:
                     factor = self.mul(factor, ratio)
                 if number:
@@ -291,18 +308,18 @@ class _Quartets(Vectors):
 
     # ---- contractions
 
-    def contract_ket(self, weights: str) -> None:
+    def contract_ket(self, weights: str, block: str, middle: str) -> None:
         with self.loop("0", "%ket_contractions") as k:
             weight = self.load(self.at(weights, k, self.bytes))
-            target = self.at(self.middle, k, self.sums * self.bytes)
-            self.accumulate(self.block, weight, target, str(self.sums))
+            target = self.at(middle, k, self.sums * self.bytes)
+            self.accumulate(block, weight, target, str(self.sums))
 
-    def contract_bra(self, weights: str) -> None:
+    def contract_bra(self, weights: str, middle: str, wide: str) -> None:
         size = self.line(f"mul i64 %ket_contractions, {self.sums}")
         with self.loop("0", "%bra_contractions") as b:
             weight = self.broadcast(self.at(weights, b, 8), 0)
             number = self.line(f"mul i64 {b}, {size}")
-            self.accumulate(self.middle, weight, self.at(self.wide, number, self.bytes), size)
+            self.accumulate(middle, weight, self.at(wide, number, self.bytes), size)
 
     def accumulate(self, source: str, weight: str, target: str, size: str) -> None:
         """target += weight * source, vector by vector."""
@@ -327,13 +344,17 @@ class _Quartets(Vectors):
     def leave(self, unit: str, bra: str, ket: str) -> None:
         """The horizontal steps, for each pair of contractions."""
         size = self.code.results * self.bytes
+        first = self.line(f"mul i64 {unit}, {self.operators}")
         if not self.code.general:
-            self.horizontal(self.block, self.at("%results", unit, size), bra, ket)
+            for operator, block in enumerate(self.block):
+                place = self.line(f"add i64 {first}, {operator}")
+                self.horizontal(block, self.at("%results", place, size), bra, ket)
             return
-        first = self.line(f"mul i64 {unit}, {self.many}")
-        with self.loop("0", self.many) as number:
+        first = self.line(f"mul i64 {first}, {self.many}")
+        many = self.line(f"mul i64 {self.many}, {self.operators}")
+        with self.loop("0", many) as number:
             place = self.line(f"add i64 {first}, {number}")
-            sums = self.at(self.wide, number, self.sums * self.bytes)
+            sums = self.at(self.wide[0], number, self.sums * self.bytes)
             self.horizontal(sums, self.at("%results", place, size), bra, ket)
 
     def horizontal(self, sums: str, out: str, bra: str, ket: str) -> None:

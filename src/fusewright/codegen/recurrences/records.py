@@ -71,11 +71,11 @@ GROUP = _record(
 largest bound of each eight and all later ones; `block` is where D and J of its pairs begin.
 """
 CLASS = _record(
-    "code words second_code second_words both coulomb exchange",
+    "code words both coulomb exchange",
     "unit_bytes batch a b bra_first bra_second ket_first ket_second",
 )  # fmt: skip
-"""Code and its words, for each of at most two operators; `digest` for J and K, for J, for K; bytes
-of a unit's integrals, units at a time; components of i and j; contractions of all four.  In the
+"""Code and its words; `digest` for J and K, for J, for K; bytes of a unit's integrals with one
+operator, units at a time; components of i and j; contractions of all four.  In the
 order of pairs of groups.
 """
 MATRIX = _record("density pairs", "kind operator k_at j_at")

@@ -91,6 +91,42 @@ class Vectors:
         whole = self.line(f"bitcast <{self.lanes} x i1> {mask} to i{self.lanes}")
         return self.line(f"icmp ne i{self.lanes} {whole}, 0")
 
+    # ---- one of eight numbers, by a permutation of registers
+
+    def eighth(self, a: str) -> str:
+        """The whole part of numbers from 0 up to 8, as `looked_up` takes it."""
+        if self.lanes == 8:
+            return self.line(f"fptosi {self.kind} {a} to <8 x i64>")
+        whole = self.line(f"fptosi {self.kind} {a} to <4 x i32>")
+        twice = self.line(f"shl <4 x i32> {whole}, splat (i32 1)")
+        pairs = ", ".join(f"i32 {lane // 2}" for lane in range(8))
+        both = self.line(f"shufflevector <4 x i32> {twice}, <4 x i32> poison, <8 x i32> <{pairs}>")
+        halves = ", ".join(f"i32 {lane % 2}" for lane in range(8))
+        return self.line(f"add <8 x i32> {both}, <{halves}>")
+
+    def looked_up(self, values: Sequence[float], eighth: str) -> str:
+        """In each lane the value of this number; any of them where it is not below 8."""
+        numbers = [literal(value, self.dtype, 1) for value in values]
+        if self.lanes == 8:
+            whole = ", ".join(f"{self.dtype.llvm} {number}" for number in numbers)
+            return self.line(
+                f"call {self.kind} @llvm.x86.avx512.permvar.df.512("
+                f"{self.kind} <{whole}>, <8 x i64> {eighth})"
+            )
+        halves = []
+        for first in (0, 4):
+            half = ", ".join(f"{self.dtype.llvm} {n}" for n in numbers[first : first + 4])
+            moved = self.line(
+                f"call <8 x float> @llvm.x86.avx2.permps("
+                f"<8 x float> bitcast ({self.kind} <{half}> to <8 x float>), <8 x i32> {eighth})"
+            )
+            halves.append(self.line(f"bitcast <8 x float> {moved} to {self.kind}"))
+        even = self.line(
+            f"shufflevector <8 x i32> {eighth}, <8 x i32> poison, "
+            "<4 x i32> <i32 0, i32 2, i32 4, i32 6>"
+        )
+        return self.select(self.line(f"icmp sge <4 x i32> {even}, splat (i32 8)"), *halves[::-1])
+
     def applied(self, function: Callable[..., Term], *operands: str) -> str:
         """A function of `rules.decompose` that consists of primitives."""
         terms = [Term(param(place, self.dtype)) for place in range(len(operands))]

@@ -123,7 +123,7 @@ def test_llvm_stores_what_the_planner_predicts(
     """Without anchors it is three to four times as much: the day LLVM changes, this says so."""
     require(features)
     registers, lanes = REGISTERS[features]
-    code = listed(QuartetClass(momenta, True, (False,), False))
+    code = listed(QuartetClass(momenta, True, ((False,),), False))
     steps = [step.straight for step in code.steps or ()] or [code.horizontal]
     for straight in (code.vertical, *steps):
         text = body(straight, "f", lanes).replace("define private", "define") + ATTRIBUTES
@@ -140,7 +140,7 @@ def test_without_cuts_and_anchors_llvm_reorders(
     """What they are there for, so that they go when it does not need them any more."""
     require("avx512")
     monkeypatch.setattr(bodies, "CUT_FROM", cut_from)
-    straight = listed(QuartetClass((2, 1, 2, 1), True, (False,), False)).vertical
+    straight = listed(QuartetClass((2, 1, 2, 1), True, ((False,),), False)).vertical
     text = body(straight, "f", 8).replace("define private", "define") + ATTRIBUTES
     anchor = r"= call (<8 x double>) asm sideeffect .*\(<8 x double> (.*)\)"
     bare = re.sub(anchor, r"= freeze \1 \2", text)
