@@ -79,6 +79,8 @@ class _Readers:
         self.order = order
         self.slots = {id(node): slot for slot, node in enumerate(order)}
         self.paths: list[set[tuple[object, ...]]] = [set() for _ in order]
+        self.repeated: set[int] = set()
+        """What views show many times, each row again: as `outer` of `_broadcast_kind`."""
         self.consumers: list[list[int]] = [[] for _ in order]
         self.depths: list[int] = []
         """How many reductions, scans and libraries each value waits for, itself included."""
@@ -99,6 +101,8 @@ class _Readers:
         elif node.kind == graph.GATHER and position == 0:
             path.append("gather")
         thin = node.kind == graph.ASSEMBLE and _is_thin(arg, node)
+        if arg.kind == graph.VIEW and node.kind == graph.MAP and _is_shown_again(arg, node):
+            self.repeated.add(self.slots[id(_base(arg))])
         while True:
             number = self.slots[id(arg)]
             if not thin:
@@ -113,6 +117,31 @@ class _Readers:
 def _is_thin(piece: Node, whole: Node) -> bool:
     """Whether a piece is one row of the whole, as a border is: computing it again is cheap."""
     return any(n == 1 < extent for n, extent in zip(piece.shape, whole.shape, strict=True))
+
+
+def _base(node: Node) -> Node:
+    """What a view looks into."""
+    while node.kind == graph.VIEW:
+        node = node.args[0]
+    return node
+
+
+def _is_shown_again(view: Node, node: Node) -> bool:
+    """Whether one row of what a view looks into serves many rows of an element-wise operation:
+    `x[None, :]` and what is expanded along a dim before the last.
+    """
+    rank = len(node.shape)
+    read = {d + rank - len(view.shape): d for d, n in enumerate(view.shape) if n != 1}
+    while view.kind == graph.VIEW:
+        source = {to: dim for dim, (to, _, step) in enumerate(view.attr) if to >= 0 and step}
+        view = view.args[0]
+        read = {
+            place: source[dim]
+            for place, dim in read.items()
+            if dim in source and view.shape[source[dim]] != 1
+        }
+    again = any(n > 1 and place not in read for place, n in enumerate(node.shape))
+    return rank - 1 in read and again
 
 
 def _broadcast_kind(arg: Node, node: Node) -> str:
@@ -146,7 +175,7 @@ def _worth_storing(readers: _Readers, slot: int, stored: set[int], loops: int) -
     if max(len(paths), loops) < 2 and not any(paths):
         return False
     cost = _cost(readers, slot, stored)
-    if ("outer",) in paths and cost > 2:
+    if (("outer",) in paths or slot in readers.repeated) and cost > 2:
         return True
     if any(path and path[0] == "gather" for path in paths) and (
         node.kind == graph.ASSEMBLE or cost > 2

@@ -181,6 +181,24 @@ def attention() -> list[Sample]:
     ]
 
 
+def losses() -> list[Sample]:
+    """Of each element, the mean, the sum."""
+    found: list[Sample] = [((normal(3, 5), normal(3, 5), how), {}) for how in (0, 1, 2)]
+    return [*found, ((normal(64, 200), normal(200, 64).t()), {}), ((normal(), normal()), {})]
+
+
+def likely(*shape: int) -> Any:
+    """Numbers between 0 and 1."""
+    return torch.rand(shape)
+
+
+def edges(count: int) -> Any:
+    """Numbers around 0, the bounds of lines in pieces among them."""
+    x = 4 * normal(count)
+    x[:3] = torch.tensor([-3.0, 3.0, 0.0])
+    return x
+
+
 SAMPLES: dict[str, Callable[[], Sequence[Sample]]] = {
     "aten.add.Tensor": lambda: [*arithmetic(), ((normal(9), normal(9)), {"alpha": 2})],
     "aten.sub.Tensor": lambda: [*pairs(), *integers(), ((normal(9), normal(9)), {"alpha": 0.5})],
@@ -217,6 +235,64 @@ SAMPLES: dict[str, Callable[[], Sequence[Sample]]] = {
     "aten.threshold_backward.default": lambda: [
         ((normal(3, 5), normal(3, 5), 0), {}), ((normal(9), normal(9), 0.3), {}),
     ],
+    "aten.leaky_relu_backward.default": lambda: [
+        ((normal(3, 5), normal(3, 5), 0.2, of), {}) for of in (False, True)
+    ],
+    "aten.hardtanh_backward.default": lambda: [((normal(40), 2 * normal(40), -1.0, 1.5), {})],
+    "aten.hardsigmoid.default": lambda: [((4 * normal(400),), {}), *unary()],
+    "aten.hardswish.default": lambda: [((4 * normal(400),), {}), *unary()],
+    "aten.hardsigmoid_backward.default": lambda: [((normal(400), edges(400)), {})],
+    "aten.hardswish_backward.default": lambda: [((normal(400), edges(400)), {})],
+    "aten.elu.default": lambda: [
+        *unary(), *unary(normal, 0.7), *unary(normal, 1.6732632423543772, 1.0507009873554805),
+        *unary(normal, 1.0, 1.0, 1 / 0.7),
+    ],
+    "aten.elu_backward.default": lambda: [
+        ((normal(400), *rest, of, normal(400)), {})
+        for rest in ((1.0, 1.0, 1.0), (1.67, 1.05, 1.0), (0.5, 1.0, 2.0)) for of in (False, True)
+    ],
+    "aten.softplus.default": lambda: [
+        *unary(), ((30 * normal(400),), {}), ((normal(400), 3.0, 2.0), {}),
+    ],
+    "aten.softplus_backward.default": lambda: [
+        ((normal(400), 30 * normal(400), 1.0, 20.0), {}), ((normal(400), normal(400), 3, 2), {}),
+    ],
+    "aten.mish_backward.default": pairs,
+    "aten.mse_loss.default": losses,
+    "aten.smooth_l1_loss.default": lambda: [*losses(), ((normal(40), normal(40), 1, 0.3), {})],
+    "aten.huber_loss.default": lambda: [*losses(), ((normal(40), normal(40), 2, 0.3), {})],
+    "aten.mse_loss_backward.default": lambda: [
+        ((grad, normal(3, 5), normal(3, 5), how), {})
+        for how, grad in ((0, normal(3, 5)), (1, normal()), (2, normal()))
+    ],
+    "aten.binary_cross_entropy.default": lambda: [
+        ((likely(3, 5), likely(3, 5), weight, how), {})
+        for how in (0, 1, 2) for weight in (None, positive(5))
+    ] + [((truth(40).float(), truth(40).float()), {})],
+    "aten.binary_cross_entropy_backward.default": lambda: [
+        ((grad, likely(3, 5), likely(3, 5), weight, how), {})
+        for how, grad in ((0, normal(3, 5)), (1, normal()), (2, normal()))
+        for weight in (None, positive(3, 5))
+    ],
+    "aten.linalg_vector_norm.default": lambda: [
+        *unary(normal, 2, [-1]), *((((normal(30, 40)), n, d, k), {})
+        for n in (2, 1, float("inf")) for d in (None, [0], [0, 1]) for k in (False, True)),
+    ],
+    "aten.full_like.default": lambda: [*unary(normal, 0.3), *unary(whole, 3)],
+    "aten.ones_like.default": lambda: [
+        *unary(), *unary(truth), ((normal(3, 5),), {"dtype": torch.int64}),
+    ],
+    "aten.zeros_like.default": lambda: [*unary(), *unary(truth)],
+    "aten.new_ones.default": lambda: unary(normal, [4, 3]),
+    "aten.new_zeros.default": lambda: unary(normal, [4, 3]) + unary(whole, []),
+    "aten.new_full.default": lambda: unary(normal, [4, 3], 0.3),
+    "aten.ones.default": lambda: [(([4, 3],), {}), (([],), {"dtype": torch.bool})],
+    "aten.zeros.default": lambda: [(([4, 3],), {}), (([5],), {"dtype": torch.int32})],
+    "aten.full.default": lambda: [(([4, 3], 0.3), {}), (([5], True), {"dtype": torch.bool})],
+    "aten.scalar_tensor.default": lambda: [((0.3,), {}), ((3,), {"dtype": torch.int64})],
+    "aten.stack.default": lambda: [
+        (([normal(3, 5), normal(3, 5)], d), {}) for d in (0, 1, 2, -1)
+    ] + [(([normal(), normal(), normal()],), {}), (([whole(2), normal(2)], 1), {})],
     "aten.where.self": lambda: [
         ((truth(3, 5), normal(3, 5), normal(5)), {}), ((truth(5), normal(3, 1), normal()), {}),
     ],

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from torch import fx
 from torch._dynamo.backends.common import aot_autograd
 
 from fusewright.bridges.torch.graphs import Boxed, compiled
-from fusewright.bridges.torch.report import note
+from fusewright.bridges.torch.report import note, refused
 from fusewright.bridges.torch.written_out import WRITTEN_OUT
 
 Kind = Literal["forward", "backward", "inference"]
@@ -21,6 +21,9 @@ def fusewright(
     """Torch's graph as a function: operations of the table as compiled kernels of ours, all others
     as torch's own.
 
+    Where torch cannot trace a model's writes, or nothing of an inference graph is ours, the model's
+    own graph runs, without a layer in front of it.
+
     `options={"strict": True}` makes each operation without a row an error.
     """
     strict = bool((options or {}).get("strict", False))
@@ -28,10 +31,13 @@ def fusewright(
     if unknown:
         raise ValueError(f"the backend fusewright has no options {sorted(unknown)}; it has strict")
 
+    whose: list[bool] = []
+
     def compiler(kind: Kind) -> Callable[[fx.GraphModule, Sequence[Any]], Boxed]:
         def compile_graph(graph: fx.GraphModule, given: Sequence[Any]) -> Boxed:
             run, parts, running = compiled(graph)
             note(kind, graph, parts, running, strict)
+            whose.append(bool(running) or kind != "inference")
             return run
 
         return compile_graph
@@ -42,5 +48,20 @@ def fusewright(
         inference_compiler=compiler("inference"),
         decompositions=WRITTEN_OUT,
     )
-    result: Callable[..., Any] = made(module, example_inputs)
-    return result
+    try:
+        result: Callable[..., Any] = made(module, example_inputs)
+    except AssertionError as error:
+        if not _is_torchs(error):
+            raise
+        refused(str(error), strict)
+        result = module.forward
+    return result if not whose or any(whose) else cast("Callable[..., Any]", module.forward)
+
+
+def _is_torchs(error: BaseException) -> bool:
+    """Whether torch's tracing gave up, not the compiler behind it."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    name = "" if trace is None else trace.tb_frame.f_globals.get("__name__", "")
+    return str(name).startswith("torch._functorch")

@@ -156,8 +156,6 @@ def convert(call: AtenCall, x: Node, *rest: Any, **options: Any) -> Node:
     """Another element type."""
     if options.get("device") is not None and str(options["device"]) != "cpu":
         raise Declined("another device")
-    if x.dtype.is_float and call.dtype.is_integer:
-        raise Declined("numbers that the integer type lacks have no value of their own")
     return _copy(x) if x.dtype is call.dtype else cast(x, call.dtype)
 
 
@@ -281,18 +279,6 @@ def gelu_backward(call: AtenCall, grad: Node, x: Node, *, approximate: str = "no
     fall = mapped("subtract", one, mapped("multiply", tanh, tanh))
     right = mapped("multiply", mapped("multiply", half, x), mapped("multiply", fall, slope))
     return mapped("multiply", grad, mapped("add", left, right))
-
-
-def leaky_relu(call: AtenCall, x: Any, slope: Any = 0.01) -> Node:
-    """`x` above zero, `slope * x` below."""
-    node = call.operand(x)
-    above = compared("greater", node, call.constant(0))
-    return mapped("where", above, node, mapped("multiply", node, call.constant(slope)))
-
-
-def hardtanh(call: AtenCall, x: Any, low: Any = -1.0, high: Any = 1.0) -> Node:
-    """Between two bounds."""
-    return clamp(call, x, low, high)
 
 
 def invert(call: AtenCall, x: Node) -> Node:

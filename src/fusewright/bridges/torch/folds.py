@@ -7,7 +7,7 @@ is rounded as eager rounds it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod
+from math import inf, prod
 from typing import Any
 
 from fusewright.bridges.torch.call import AtenCall, Declined
@@ -85,6 +85,20 @@ def variance(
     apart = mapped("subtract", x, _mean(call, x, axes))
     squares = reduced("sum", mapped("multiply", apart, apart), axes, keepdim)
     return mapped("divide", squares, call.constant(left))
+
+
+def length(
+    call: AtenCall, x: Node, order: Any = 2, dims: Dims = None, keepdim: bool = False,
+    *, dtype: Any = None,
+) -> Node:  # fmt: skip
+    """The Euclidean length of a vector, the sum of the sizes of its elements, or the largest."""
+    call.need_float()
+    x, axes = cast(x, call.dtype), axes_of(dims, len(x.shape))
+    if order == 2:
+        return mapped("sqrt", reduced("sum", mapped("multiply", x, x), axes, keepdim))
+    if order not in (1, inf):
+        raise Declined(f"a norm of order {order}")
+    return reduced("sum" if order == 1 else "max", mapped("absolute", x), axes, keepdim)
 
 
 # ---- softmax ------------------------------------------------------------------------------------

@@ -96,6 +96,16 @@ def join(call: AtenCall, pieces: Sequence[Node], dim: int = 0) -> Node:
     return nodes.joined([nodes.cast(each, call.dtype) for each in pieces], dim % len(call.shape))
 
 
+def stack(call: AtenCall, pieces: Sequence[Node], dim: int = 0) -> Node:
+    """Values one after the other along a new dim."""
+    dim %= len(call.shape)
+    shape = (*call.shape[:dim], 1, *call.shape[dim + 1 :])
+    places = [(d + (d >= dim), 0, 1) for d in range(len(shape) - 1)]
+    return nodes.joined(
+        [nodes.viewed(nodes.cast(each, call.dtype), places, shape) for each in pieces], dim
+    )
+
+
 def slice_backward(
     call: AtenCall, grad: Node, shape: Any, dim: int, start: int, end: int, step: int
 ) -> Node:

@@ -23,7 +23,14 @@ from fusewright.bridges.torch import attention
 from fusewright.bridges.torch.convolutions import why_not_pixels
 from fusewright.bridges.torch.matrices import is_ours
 from fusewright.bridges.torch.rows import ALONE as ALONE_ROWS
-from fusewright.bridges.torch.rows import ATTENTION, COMPUTED, CONVOLUTION, PRODUCTS, VIEWS
+from fusewright.bridges.torch.rows import (
+    ATTENTION,
+    COMPUTED,
+    CONVERSIONS,
+    CONVOLUTION,
+    PRODUCTS,
+    VIEWS,
+)
 from fusewright.ir import dtypes
 from fusewright.ir.dtypes import DType
 
@@ -40,12 +47,20 @@ DTYPES: dict[torch.dtype, DType] = {
     torch.float64: dtypes.FLOAT64,
 }
 """The element types that are ours."""
+FRESH, FRESH_ALONE = 1 << 21, 1 << 24
+"""Bytes of a product's result from which it is ours where torch's library has kernels that multiply
+faster: from there torch writes into fresh pages, and what follows reads from beyond the cache.
+With nothing that follows, what is saved is less.
+"""
+FACTORED = PRODUCTS - {ATTENTION}
+"""Products of two operands."""
 LEAST = 2
 """Operations of a segment: one alone is torch's, as there is nothing to fuse it with."""
 ALONE = "it stands alone: there is nothing to fuse it with"
 SMALL = "our kernels for products are for larger ones"
 SLOWER = "torch's operation is faster at these sizes"
 TUNED = "torch's library has kernels for this processor with which its operation is faster"
+UNKNOWN = "numbers that the integer type lacks have no value of their own"
 NO_ROW = "it has no row in the table"
 
 
@@ -112,7 +127,15 @@ def why_not_ours(node: fx.Node) -> str:
         why = _strange(tensor)
         if why:
             return why
+    if name_of(node) in CONVERSIONS and _loses_numbers(given[0], node.meta["val"]):
+        return UNKNOWN
     return _why_no_product(node) if name_of(node) in PRODUCTS else ""
+
+
+def _loses_numbers(x: torch.Tensor, made: torch.Tensor) -> bool:
+    """Whether it converts to integers, which have no value for NaN and what is too large."""
+    integers = not made.dtype.is_floating_point and made.dtype is not torch.bool
+    return x.dtype.is_floating_point and integers
 
 
 def _why_no_product(node: fx.Node) -> str:
@@ -132,7 +155,14 @@ def _why_no_product(node: fx.Node) -> str:
         (batch, k, *pixels), (n, *_) = shapes
         shapes = [(batch * prod(pixels), k), (k, n)]
     is_large = left.dtype == right.dtype and is_ours((shapes[0], shapes[1]), DTYPES[left.dtype])
+    if is_large and attention.is_quick_in_torch() and _result_bytes(node) < FRESH:
+        return TUNED
     return "" if is_large else SMALL
+
+
+def _result_bytes(node: fx.Node) -> int:
+    result = node.meta["val"]
+    return prod(map(traced_extent, result.shape)) * int(result.dtype.itemsize)
 
 
 def _operands(node: fx.Node) -> Sequence[fx.Node]:
@@ -221,7 +251,18 @@ def _grouped(
     for node in graph.nodes:
         if node in ours:
             found.setdefault(groups.find((levels[node], node)), []).append(node)
-    yield from found.values()
+    for group in list(found.values())[::-1]:
+        (node, *others), first = group, None
+        if not others:  # what stands alone goes to what first reads it
+            first = min(_readers(node, ours), key=lambda each: levels[each], default=None)
+        if first is not None and levels[first] > levels[node]:
+            del found[groups.find((levels[node], node))]
+            levels[node] = levels[first]
+            groups.join((levels[first], node), (levels[first], first))
+            found[groups.find((levels[first], first))].append(node)
+    places = {node: place for place, node in enumerate(graph.nodes)}
+    for group in found.values():
+        yield sorted(group, key=places.__getitem__)
 
 
 def _levels(graph: fx.Graph, ours: set[fx.Node]) -> dict[fx.Node, int]:
@@ -239,6 +280,20 @@ def _levels(graph: fx.Graph, ours: set[fx.Node]) -> dict[fx.Node, int]:
             level = last = max(level, last)
         levels[node] = level
     return levels
+
+
+def _readers(node: fx.Node, ours: set[fx.Node]) -> list[fx.Node]:
+    """What of ours reads a value, as it is or through views; nothing where torch needs it, too."""
+    found = []
+    for each in node.users:
+        if each in ours:
+            found.append(each)
+            continue
+        inner = _readers(each, ours) if is_view(each) else []
+        if not inner:
+            return []
+        found += inner
+    return found
 
 
 def is_inner_view(node: fx.Node, ours: set[fx.Node]) -> bool:
@@ -274,8 +329,9 @@ def _chosen(graph: fx.Graph, groups: list[list[fx.Node]], theirs: dict[fx.Node, 
     segments = []
     for group in groups:
         computed = [node for node in group if node.target is not operator.getitem]
-        if len(computed) < LEAST and not is_worth_alone(computed[0]):
-            theirs |= {node: ALONE if node in computed else "" for node in group}
+        why = _why_not_worth(computed)
+        if why:
+            theirs |= {node: why if node in computed else "" for node in group}
             continue
         segment = GraphSegment(computed=len(computed))
         segments.append(segment)
@@ -286,6 +342,16 @@ def _chosen(graph: fx.Graph, groups: list[list[fx.Node]], theirs: dict[fx.Node, 
     for segment in segments:
         segment.outputs = [n for n in segment.members if n in used and n in owner]
     return Partition([each for each in segments if each.outputs], owner, theirs)
+
+
+def _why_not_worth(computed: Sequence[fx.Node]) -> str:
+    """Why operations that belong together are no segment; empty where they are."""
+    if len(computed) < LEAST and not is_worth_alone(computed[0]):
+        return ALONE
+    only = all(name_of(node) in FACTORED for node in computed)
+    if only and attention.is_quick_in_torch():
+        return "" if any(_result_bytes(node) >= FRESH_ALONE for node in computed) else TUNED
+    return ""
 
 
 def _fill(segment: GraphSegment, group: list[fx.Node], theirs: dict[fx.Node, str]) -> None:

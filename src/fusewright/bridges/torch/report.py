@@ -12,7 +12,7 @@ from torch import fx
 from fusewright.base.errors import StrictError
 from fusewright.base.options import current
 from fusewright.base.values import dataclass
-from fusewright.bridges.torch.partition import ALONE, Partition, name_of
+from fusewright.bridges.torch.partition import ALONE, TUNED, Partition, name_of
 from fusewright.bridges.torch.running import RunningSegment
 
 KEPT = 64
@@ -70,7 +70,7 @@ def note(
         if not why:
             continue
         counts[name_of(node), why] += 1
-        if why != ALONE and (strict or current().strict):
+        if why not in (ALONE, TUNED) and (strict or current().strict):
             raise StrictError(
                 f"{_short(name_of(node))} is no operation of ours",
                 why=f"{why}, and strict=True forbids to leave it to torch in silence" + _line(node),
@@ -84,6 +84,22 @@ def note(
             if name not in _told:
                 _told.add(name)
                 print(f"fusewright: torch runs {_short(name)}: {why}", file=sys.stderr)
+
+
+def refused(why: str, strict: bool) -> None:
+    """A whole graph that torch's own tracing takes no further: it runs as torch's; told once."""
+    first = why.strip().splitlines()[0] if why.strip() else "an assertion of its own"
+    if strict or current().strict:
+        raise StrictError(
+            "a graph is no graph of ours",
+            why=f"torch's tracing refuses it ({first}), and strict=True forbids to leave it to "
+            "torch in silence",
+            help="leave strict off: it then runs as torch's own operations",
+        )
+    graphs.append(GraphReport("refused", (), (("the whole graph", first, 1),)))
+    if current().diagnostics != "off" and first not in _told:
+        _told.add(first)
+        print(f"fusewright: torch runs a whole graph: {first}", file=sys.stderr)
 
 
 def _line(node: fx.Node) -> str:

@@ -10,7 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
-from fusewright.bridges.torch import attention, convolutions, folds, matrices, moves
+from fusewright.bridges.torch import (
+    activations,
+    attention,
+    convolutions,
+    filling,
+    folds,
+    losses,
+    matrices,
+    moves,
+)
 from fusewright.bridges.torch import elementwise as each
 
 Accuracy = Literal["bits", "units", "order"]
@@ -71,10 +80,22 @@ COMPUTED: dict[str, AtenRow] = {
         AtenRow("aten.clamp.Tensor", each.clamp),
         AtenRow("aten.clamp_min.default", each.clamp),
         AtenRow("aten.clamp_max.default", each.clamp_high),
-        AtenRow("aten.hardtanh.default", each.hardtanh),
+        AtenRow("aten.hardtanh.default", activations.hardtanh),
         AtenRow("aten.relu.default", each.relu),
         AtenRow("aten.threshold_backward.default", each.threshold_backward),
-        AtenRow("aten.leaky_relu.default", each.leaky_relu),
+        AtenRow("aten.leaky_relu.default", activations.leaky_relu),
+        AtenRow("aten.leaky_relu_backward.default", activations.leaky_relu_backward),
+        AtenRow("aten.hardtanh_backward.default", activations.hardtanh_backward),
+        AtenRow("aten.hardsigmoid.default", activations.hardsigmoid, "units"),
+        AtenRow("aten.hardsigmoid_backward.default", activations.hardsigmoid_backward),
+        AtenRow("aten.hardswish.default", activations.hardswish, "units"),
+        AtenRow("aten.hardswish_backward.default", activations.hardswish_backward, "units"),
+        AtenRow("aten.elu.default", activations.elu, "units"),
+        AtenRow("aten.elu_backward.default", activations.elu_backward, "units"),
+        AtenRow("aten.softplus.default", activations.softplus, "units"),
+        AtenRow("aten.softplus_backward.default", activations.softplus_backward, "units"),
+        AtenRow("aten.mish.default", activations.mish, "units"),
+        AtenRow("aten.mish_backward.default", activations.mish_backward, "units"),
         AtenRow("aten.where.self", each.where),
         AtenRow("aten.masked_fill.Scalar", each.masked_fill),
         AtenRow("aten.masked_fill.Tensor", each.masked_fill),
@@ -141,6 +162,26 @@ COMPUTED: dict[str, AtenRow] = {
         AtenRow("aten.addmm.default", matrices.shifted_product, "order"),
         AtenRow("aten.bmm.default", matrices.product, "order"),
         AtenRow(ATTENTION, attention.attention, "order"),
+        AtenRow("aten.linalg_vector_norm.default", folds.length, "order"),
+        AtenRow("aten.mse_loss.default", losses.squares, "order"),
+        AtenRow("aten.mse_loss_backward.default", losses.squares_backward, "units"),
+        AtenRow("aten.smooth_l1_loss.default", losses.bent(True), "order"),
+        AtenRow("aten.huber_loss.default", losses.bent(False), "order"),
+        AtenRow("aten.binary_cross_entropy.default", losses.cross_entropy, "order"),
+        AtenRow(
+            "aten.binary_cross_entropy_backward.default", losses.cross_entropy_backward, "units"
+        ),
+        AtenRow("aten.ones_like.default", filling.filled(1)),
+        AtenRow("aten.zeros_like.default", filling.filled(0)),
+        AtenRow("aten.full_like.default", filling.given(1)),
+        AtenRow("aten.new_ones.default", filling.filled(1)),
+        AtenRow("aten.new_zeros.default", filling.filled(0)),
+        AtenRow("aten.new_full.default", filling.given(2)),
+        AtenRow("aten.ones.default", filling.filled(1)),
+        AtenRow("aten.zeros.default", filling.filled(0)),
+        AtenRow("aten.full.default", filling.given(1)),
+        AtenRow("aten.scalar_tensor.default", filling.given(0)),
+        AtenRow("aten.stack.default", moves.stack),
         AtenRow("aten.cat.default", moves.join),
         AtenRow("aten.slice_backward.default", moves.slice_backward),
         AtenRow("aten.select_backward.default", moves.select_backward),
@@ -176,6 +217,8 @@ PRODUCTS = frozenset(
     {"aten.mm.default", "aten.addmm.default", "aten.bmm.default", ATTENTION, CONVOLUTION}
 )
 """Products: whether they are ours depends on their extents."""
+CONVERSIONS = frozenset({"aten._to_copy.default", "prims.convert_element_type.default"})
+"""What has another element type."""
 ALONE: dict[str, dict[str, Any]] = {
     "aten.mm.default": {},
     "aten.addmm.default": {},
