@@ -137,13 +137,12 @@ int region_through(PyObject *outer, Region *inner)
     for (Py_ssize_t i = 0; i < places; i++) {
         PyObject *entry = PyTuple_GET_ITEM(outer, i);
         Py_ssize_t dim = as_size(PyTuple_GET_ITEM(entry, 0));
-        Py_ssize_t start = as_size(PyTuple_GET_ITEM(entry, 1));
-        Py_ssize_t step = as_size(PyTuple_GET_ITEM(entry, 2));
+        Py_ssize_t start = as_size(PyTuple_GET_ITEM(entry, 1)), step = as_size(PyTuple_GET_ITEM(entry, 2));
         if (dim < 0)
             through[i] = (Place){-1, start, step};
         else {
-            Place *place = &inner->place[dim];
-            through[i] = (Place){place->out, start + step * place->start, step * place->step};
+            Place *at = &inner->place[dim];
+            through[i] = (Place){at->out, start + step * at->start, step * at->step};
         }
     }
     inner->places = (int)places;
