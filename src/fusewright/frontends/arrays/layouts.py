@@ -337,7 +337,7 @@ def asked(handle: Handle, order: str | None, copy: bool | None) -> Any:
         return handle
     if copy is False:
         raise ValueRangeError("unable to avoid creating an array while creating it as requested")
-    return copied(handle, sharing.private(handle._node), order)
+    return copied(handle, sharing.duplicate(handle._node), order)
 
 
 def is_as_asked(handle: Handle, order: str | None) -> bool:
