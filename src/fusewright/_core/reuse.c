@@ -26,6 +26,8 @@ static Node *operand(Node *node, Py_ssize_t at) { return (Node *)PyTuple_GET_ITE
 
 /* ---- who else holds the old version ------------------------------------------------------------ */
 
+static int64_t elements(Node *node);
+
 static int is_whole(Node *leaf)
 {
     PyObject *strides = PyTuple_GET_ITEM(leaf->value, 2);
@@ -65,16 +67,28 @@ static int is_read_elsewhere(Memory *memory)
     return found;
 }
 
-/* Only the slice holds this leaf and its memory: besides, there is the new version's edge.  Other leaves of the slice on
-   the memory may be operands of what waits. */
+/* Whether a leaf shows but a part of its memory. */
+static int is_part_of(Node *leaf, Memory *memory)
+{
+    return elements(leaf) * dtypes[leaf->dtype].itemsize < memory->nbytes;
+}
+
+/* Only the slice so far holds this leaf and its memory: besides, there is the new version's edge.  Other leaves of the
+   slice on the memory may be operands of what waits; where this leaf is a part, one may be the value of another array. */
 static int is_owned(Node *leaf)
 {
     if (!is_whole(leaf) || Py_REFCNT(leaf) > edges[leaf->slot] + 1)
         return 0;
     Memory *memory = leaf_memory(leaf);
-    int users = 0;
-    for (int i = 0; i < leaf_count; i++)
-        users += leaf_memory(order[leaves[i]]) == memory;
+    int users = 0, is_part = is_part_of(leaf, memory);
+    for (int i = 0; i < leaf_count; i++) {
+        Node *other = order[leaves[i]];
+        if (leaf_memory(other) != memory)
+            continue;
+        if (is_part && other != leaf && Py_REFCNT(other) > edges[leaves[i]])
+            return 0;
+        users++;
+    }
     return Py_REFCNT(memory) <= users && (users == 1 || !is_read_elsewhere(memory));
 }
 

@@ -253,12 +253,21 @@ def is_whole(leaf: Node) -> bool:
 
 
 def _is_owned(node: Node, slots: dict[Node, int], edges: Edges) -> bool:
-    """Whether only the slice holds, and reads, the leaf that a node is a new version of."""
+    """Whether only the slice holds, and reads, the leaf that a node is a new version of; where that
+    is a part of its memory, another leaf there may be the value of another array.
+    """
     leaf = node.args[0]
     if not is_whole(leaf):
         return False
     memory = leaf.value[0]
-    users = sum(each.kind == graph.LEAF and each.value[0] is memory for each in slots)
+    here = [each for each in slots if each.kind == graph.LEAF and each.value[0] is memory]
+    users = len(here)
+    is_part = prod(leaf.shape) * leaf.dtype.itemsize < memory.nbytes
+    for at in range(users if is_part else 0):
+        # besides: the dict's key, the list, the call
+        if here[at] is not leaf and getrefcount(here[at]) > edges.of(here[at], slots) + 3:
+            return False
+    del here
     # besides: the new version's edge, the dict's key, the caller's and this variable, the call;
     # for the memory the variable and the call
     alone = getrefcount(node.args[0]) <= edges.of(leaf, slots) + 5

@@ -82,7 +82,7 @@ def _from_handle(handle: Handle, dtype: Any, copy: bool | None) -> Any:
             "unable to avoid copy while creating an array as requested",
             help="leave out copy=False, or the dtype",
         )
-    return layouts.copied(handle, sharing.private(cast(handle._node, wanted)), "K")
+    return layouts.copied(handle, sharing.duplicate(cast(handle._node, wanted)), "K")
 
 
 def _shared(obj: Any, dtype: Any) -> Any:

@@ -252,14 +252,7 @@ def derive(node: Node) -> Shape | None:
 
 def plain(node: Node) -> Node:
     """The value, to be held in C order."""
-    return node if node.layout is None else _renewed(node)
-
-
-def _renewed(node: Node) -> Node:
-    """The value as a new one, of which nothing is known but that it lies in C order."""
-    same = trace.record(Node(MAP, "cast", (node,), node.dtype, node.shape))
-    same.layout = None
-    return same
+    return node if node.layout is None else sharing.renewed(node)
 
 
 def arranged(node: Node, order: Order) -> Any:
@@ -275,7 +268,7 @@ def arranged(node: Node, order: Order) -> Any:
     shape = tuple(node.shape[dim] for dim in order)
     below = plain(_untwisted(node, tuple(places), shape))
     if below.kind == LEAF and not is_straight(shape, below.value[2], node.dtype.itemsize):
-        below = _renewed(below)  # a part of other memory: NumPy would see its strides
+        below = sharing.renewed(below)  # a part of other memory: NumPy would see its strides
     base = array_on(below)
     return views.new_view(base, Slice(tuple(back), node.shape), OWNS | TURNED)
 
@@ -308,7 +301,7 @@ def copied(handle: Handle, node: Node, order: str | None) -> Any:
         return core.wrap(node) if is_number else core.wrap_array(plain(node))
     strides = views.strides_of(handle)
     if 0 in strides:  # what is repeated there lies side by side in the copy
-        node = _renewed(node)
+        node = sharing.renewed(node)
     return arranged(node, copy_order(shape, strides, handle._dtype.itemsize, order))
 
 
@@ -344,7 +337,7 @@ def asked(handle: Handle, order: str | None, copy: bool | None) -> Any:
         return handle
     if copy is False:
         raise ValueRangeError("unable to avoid creating an array while creating it as requested")
-    return copied(handle, sharing.private(handle._node), order)
+    return copied(handle, sharing.duplicate(handle._node), order)
 
 
 def is_as_asked(handle: Handle, order: str | None) -> bool:

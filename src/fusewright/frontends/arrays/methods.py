@@ -286,7 +286,7 @@ class Methods(Handle):
             check_cast(self._dtype, wanted, casting)
         if wanted is self._dtype and not copy and layouts.is_as_asked(self, order):
             return self
-        node = sharing.private(cast(self._node, wanted))
+        node = sharing.duplicate(cast(self._node, wanted))
         return layouts.copied(self, node, order)
 
     @asked("copy", ranked=True)

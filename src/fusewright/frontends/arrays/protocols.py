@@ -139,8 +139,7 @@ class Protocols(Handle):
         return (1, 0)
 
     def __copy__(self) -> Any:
-        node = sharing.private(self._node)
-        return layouts.copied(self, node, "K")
+        return layouts.copied(self, sharing.duplicate(self._node), "K")
 
     def __deepcopy__(self, memo: Any) -> Any:
         return self.__copy__()

@@ -24,7 +24,7 @@ from fusewright.frontends.arrays import core, survivors, trace
 from fusewright.frontends.arrays.core import READ_ONLY, Handle
 from fusewright.frontends.arrays.dtypes import as_dtype, row_of
 from fusewright.ir.dtypes import from_numpy
-from fusewright.ir.graph import LEAF, Memory, Node, contiguous_strides, leaf
+from fusewright.ir.graph import LEAF, MAP, Memory, Node, contiguous_strides, leaf
 
 if TYPE_CHECKING:
     from fusewright.base import interruptions
@@ -178,8 +178,27 @@ def window(node: Node) -> NDArray:
 
 
 def private(node: Node) -> Node:
-    """The value itself; of shared memory its present content."""
-    return copied(window(node)) if survivors.is_shared(node) else node
+    """The value itself; of shared memory its present content, and of what a broadcast view repeats
+    an element at each place, because the new holder may write to them.
+    """
+    if survivors.is_shared(node):
+        return copied(window(node))
+    return renewed(node) if node.kind == LEAF and _is_repeated(node) else node
+
+
+def _is_repeated(stored: Node) -> bool:
+    """Whether a value shows one place of its memory as several elements."""
+    strides = stored.value[2]
+    return 0 in strides and any(
+        step == 0 and extent > 1 for step, extent in zip(strides, stored.shape, strict=True)
+    )
+
+
+def renewed(node: Node) -> Node:
+    """The value as a new one, of which nothing is known but that it lies in C order."""
+    same = trace.record(Node(MAP, "cast", (node,), node.dtype, node.shape))
+    same.layout = None
+    return same
 
 
 core.private = private
