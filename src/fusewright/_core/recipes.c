@@ -27,10 +27,19 @@ static PyObject *learnt(PyObject *function, PyObject *const *given, Py_ssize_t m
 
 static inline PyObject *item(PyObject *tuple, Py_ssize_t i) { return PyTuple_GET_ITEM(tuple, i); }
 
+/* Memory that others see is not to be a new array's under another shape: Python copies it. */
+static int is_of_others(Node *node)
+{
+    return node->kind == LEAF && (leaf_memory(node) == NULL || leaf_memory(node)->external);
+}
+
+/* NULL, without an error, where the step does not fit these operands. */
 static Node *node_of_step(PyObject *step, Node **made)
 {
     PyObject *places = item(step, 2);
     Py_ssize_t many = PyTuple_GET_SIZE(places);
+    if (as_size(item(step, 0)) == RESHAPE && is_of_others(made[as_size(item(places, 0))]))
+        return NULL;
     PyObject *args = many ? PyTuple_New(many) : Py_NewRef(no_args);
     for (Py_ssize_t i = 0; args != NULL && i < many; i++)
         PyTuple_SET_ITEM(args, i, Py_NewRef((PyObject *)made[as_size(item(places, i))]));

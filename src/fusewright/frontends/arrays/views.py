@@ -154,6 +154,10 @@ class Window(NamedTuple):
             return trace.record(Node(MAP, name, (base,), self.dtype, self.shape))
         if base.kind != LEAF:
             trace.evaluate(base)
+        if self.last_stride and base.shape[-1] > 1 and base.value[2][-1] != base.dtype.itemsize:
+            # A copy of a turned array may share its memory until one of them is written.
+            base = trace.record(Node(MAP, "cast", (base,), base.dtype, base.shape))
+            trace.evaluate(base)
         memory, offset, strides = base.value
         start = 0 if 0 in self.shape else offset + self.offset
         return leaf(memory, self.dtype, self.shape, start, self.strides(strides))
