@@ -96,11 +96,14 @@ static int options_known(void)
 
 /* 1 where compiled code may run under the options in force, 0 where Python decides: also before the runtime, whose
    listeners they are, has been loaded: there is no memory for results then. */
-static int usable(void)
+static int usable_unless_told(void)
 {
-    int known = listeners == NULL || PyList_GET_SIZE(listeners) > 0 ? 0 : options_known();
+    int known = listeners == NULL ? 0 : options_known();
     return known > 0 ? seen_usable : known;
 }
+
+/* The same for what would run without a record: nothing while somebody listens. */
+static int usable(void) { return listeners != NULL && PyList_GET_SIZE(listeners) > 0 ? 0 : usable_unless_told(); }
 
 /* What is recorded to be replayed or to wait for the end of a `lazy()` block is ours at any size. */
 int64_t small_elements(void)
@@ -123,7 +126,9 @@ static int is_past_recorded(int allowed)
     return 0;
 }
 
-int moves_at_once(void) { return is_native() && is_past_recorded(usable()); }
+/* Whether small content is moved when a statement says so.  A listener changes nothing: what is computed for a move is
+   told as an evaluation, and an array that kept its old versions would be copied, which the program does not do. */
+int moves_at_once(void) { return is_native() && is_past_recorded(usable_unless_told()); }
 
 /* Whether NumPy's functions may run on memory: also before the runtime is loaded, for they give memory of their own. */
 static int steps_usable(void) { return listeners == NULL ? options_known() > 0 && seen_usable : usable(); }
