@@ -94,16 +94,14 @@ static int options_known(void)
     return failed ? -1 : 1;
 }
 
-/* 1 where compiled code may run under the options in force, 0 where Python decides: also before the runtime, whose
-   listeners they are, has been loaded: there is no memory for results then. */
-static int usable_unless_told(void)
+/* 1 where compiled code may run under the options in force, 0 where Python decides: also while somebody listens (unless
+   `told`), and before the runtime, whose listeners they are, has been loaded: there is no memory for results then. */
+static int usable_if(int told)
 {
-    int known = listeners == NULL ? 0 : options_known();
+    int known = listeners == NULL || (!told && PyList_GET_SIZE(listeners) > 0) ? 0 : options_known();
     return known > 0 ? seen_usable : known;
 }
-
-/* The same for what would run without a record: nothing while somebody listens. */
-static int usable(void) { return listeners != NULL && PyList_GET_SIZE(listeners) > 0 ? 0 : usable_unless_told(); }
+static int usable(void) { return usable_if(0); }
 
 /* What is recorded to be replayed or to wait for the end of a `lazy()` block is ours at any size. */
 int64_t small_elements(void)
@@ -122,18 +120,15 @@ static int is_past_recorded(int allowed)
         return 0;
     if (small_steps == RECORDED)
         return 1;
-    small_steps++;
-    return 0;
+    return small_steps++, 0;
 }
 
-/* Whether small content is moved when a statement says so.  A listener changes nothing: what is computed for a move is
-   told as an evaluation, and an array that kept its old versions would be copied, which the program does not do. */
-int moves_at_once(void) { return is_native() && is_past_recorded(usable_unless_told()); }
+/* Whoever listens: what is computed for a move is told as an evaluation, and old versions would be copies. */
+int moves_at_once(void) { return is_native() && is_past_recorded(usable_if(1)); }
 
 /* Whether NumPy's functions may run on memory: also before the runtime is loaded, for they give memory of their own. */
 static int steps_usable(void) { return listeners == NULL ? options_known() > 0 && seen_usable : usable(); }
-
-int steps_at_once(void) { return listeners == NULL ? is_past_recorded(steps_usable()) : moves_at_once(); }
+int steps_at_once(void) { return (listeners == NULL || is_native()) && is_past_recorded(steps_usable()); }
 
 int is_past_first_steps(void) { return usable() > 0 && (!seen_eager || small_steps == RECORDED); }
 
