@@ -172,6 +172,26 @@ static int is_computed_whole(Node *node)
     return node->kind == MAP && elements_of(node->shape) <= small_elements() && is_at_hand(node, DEEPEST_AT_HAND);
 }
 
+#define PAGE 4096
+#define WATCHED 8 /* pending values whose reads are counted; a power of two */
+#define OFTEN 256 /* reads of elements, and one more for each page, from which a value is computed whole */
+
+/* Whether so many elements of a pending value have been read one by one that its memory would have cost less. */
+static int is_read_often(Node *node)
+{
+    static struct {
+        Node *node; /* borrowed, to be compared only */
+        int64_t times;
+    } watched[WATCHED];
+    int at = (int)((uintptr_t)node / sizeof(Node)) & (WATCHED - 1);
+    if (watched[at].node != node) {
+        watched[at].node = node;
+        watched[at].times = 0;
+    }
+    return node->kind != SCALAR
+           && ++watched[at].times > OFTEN + elements_of(node->shape) * dtypes[node->dtype].itemsize / PAGE;
+}
+
 /* NULL without an error where Python has to look.  While a function is recorded for replay, what it reads is no number
    of NumPy's: the next call may read another. */
 PyObject *element_of(Node *node, const Region *region)
@@ -181,9 +201,10 @@ PyObject *element_of(Node *node, const Region *region)
     if (node->kind == LEAF)
         return leaf_item(node, region);
     PyObject *shown = is_holding() ? NULL : shown_item(node, *region);
-    if (shown != NULL || PyErr_Occurred())
+    if (PyErr_Occurred() || (shown != NULL && !is_read_often(node)))
         return shown;
-    if (!is_holding() && is_computed_whole(node)) {
+    if (shown != NULL || (!is_holding() && is_computed_whole(node))) {
+        Py_XDECREF(shown);
         if (evaluate(&node, 1) < 0)
             return NULL;
         if (node->kind == LEAF)
