@@ -172,9 +172,8 @@ static int is_computed_whole(Node *node)
     return node->kind == MAP && elements_of(node->shape) <= small_elements() && is_at_hand(node, DEEPEST_AT_HAND);
 }
 
-#define PAGE 4096
 #define WATCHED 8 /* pending values whose reads are counted; a power of two */
-#define OFTEN 256 /* reads of elements, and one more for each page, from which a value is computed whole */
+#define OFTEN 256 /* reads of elements, and one more for each 4 KiB, from which a value is computed whole */
 
 /* Whether so many elements of a pending value have been read one by one that its memory would have cost less. */
 static int is_read_often(Node *node)
@@ -189,7 +188,7 @@ static int is_read_often(Node *node)
         watched[at].times = 0;
     }
     return node->kind != SCALAR
-           && ++watched[at].times > OFTEN + elements_of(node->shape) * dtypes[node->dtype].itemsize / PAGE;
+           && ++watched[at].times > OFTEN + (elements_of(node->shape) * dtypes[node->dtype].itemsize >> 12);
 }
 
 /* NULL without an error where Python has to look.  While a function is recorded for replay, what it reads is no number
