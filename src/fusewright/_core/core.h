@@ -180,7 +180,8 @@ Node *chosen(Node *mask, Node *value, Node *old); /* recorded: where(mask, value
 PyObject *read_scalar(const char *at, int dtype); /* NumPy's number; NULL likewise */
 int is_vast(PyObject *object); /* a number, or one of a few, that no extent reaches */
 int write_number(char *at, int dtype, PyObject *number); /* 0: Python has to look */
-int moves_at_once(void); /* slice.c: whether small work need not be recorded */
+int moves_at_once(void); /* slice.c: whether small content is moved as a statement says it */
+int runs_at_once(void);  /* whether small work need not be recorded: nobody listens */
 int steps_at_once(void); /* the same of what NumPy runs on memory: the runtime need not be loaded for it */
 int is_strict(void);     /* slice.c: whether what has no compiled form is refused */
 PyObject *number_now(Node *node); /* moves.c: of light work; NULL, without an error: not */

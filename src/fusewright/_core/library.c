@@ -140,7 +140,7 @@ int spot_of_part(PyObject *handle, Spot *spot)
 {
     if (spot_of(handle, spot))
         return 1;
-    int known = is_plain(handle) && view_link_of(handle) != NULL && moves_at_once() ? known_spot(handle, spot) : 0;
+    int known = is_plain(handle) && view_link_of(handle) != NULL && runs_at_once() ? known_spot(handle, spot) : 0;
     if (known < 0)
         forgive(); /* the general way says it again */
     return known > 0;
@@ -264,7 +264,7 @@ static PyObject *settle(PyObject *module, PyObject *handle)
 {
     (void)module;
     Spot spot;
-    if (is_plain(handle) && moves_at_once() && known_spot(handle, &spot) < 0)
+    if (is_plain(handle) && runs_at_once() && known_spot(handle, &spot) < 0)
         return NULL;
     Py_RETURN_NONE;
 }

@@ -349,7 +349,7 @@ int move_item(Handle *root, PyObject *link, PyObject *key, PyObject *number)
 PyObject *number_now(Node *node)
 {
     int seen = 0;
-    if (!moves_at_once() || !is_light(node, &moved_at_once, &seen) || dtypes[node->dtype].scalar == NULL
+    if (!runs_at_once() || !is_light(node, &moved_at_once, &seen) || dtypes[node->dtype].scalar == NULL
         || evaluate(&node, 1) < 0)
         return NULL;
     Memory *memory = node->kind == LEAF ? leaf_memory(node) : NULL;

@@ -125,7 +125,7 @@ static int is_past_recorded(int allowed)
 
 /* Whoever listens: what is computed for a move is told as an evaluation, and old versions would be copies. */
 int moves_at_once(void) { return is_native() && is_past_recorded(usable_if(1)); }
-
+int runs_at_once(void) { return is_native() && is_past_recorded(usable()); }
 /* Whether NumPy's functions may run on memory: also before the runtime is loaded, for they give memory of their own. */
 static int steps_usable(void) { return listeners == NULL ? options_known() > 0 && seen_usable : usable(); }
 int steps_at_once(void) { return (listeners == NULL || is_native()) && is_past_recorded(steps_usable()); }

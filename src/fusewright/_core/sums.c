@@ -71,7 +71,7 @@ PyObject *sum_now(PyObject *left, PyObject *right, int is_mean)
         return NULL;
     if (right != NULL && (x.dtype != y.dtype || x.extent[0] != y.extent[0]))
         return NULL;
-    if ((is_mean && x.extent[0] == 0) || !moves_at_once())
+    if ((is_mean && x.extent[0] == 0) || !runs_at_once())
         return NULL;
     if (x.dtype == dtype_float64) {
         double sum = sum_double(&x, right ? &y : NULL);
