@@ -40,6 +40,17 @@ def test_a_command_says_it_in_one_line(tmp_path: Path, setting: str, words: list
 
 
 @pytest.mark.parametrize("setting", WRONG)
+@pytest.mark.parametrize("words", (["help"], ["help", "options"], ["--version"]), ids=" ".join)
+def test_help_says_it_in_one_line_and_answers(
+    tmp_path: Path, setting: str, words: list[str]
+) -> None:
+    done = called(tmp_path, setting, "-m", "fusewright", *words)
+    assert done.returncode == 0 and done.stdout
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("fusewright: ") and WRONG[setting] in line and line.endswith("[FW116]")
+
+
+@pytest.mark.parametrize("setting", WRONG)
 def test_the_doctor_finds_it_and_checks_the_rest(tmp_path: Path, setting: str) -> None:
     done = called(tmp_path, setting, "-m", "fusewright", "doctor")
     assert done.returncode == 1

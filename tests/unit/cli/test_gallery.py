@@ -64,7 +64,10 @@ def test_the_command_lists_shows_and_runs(
 
 def test_a_name_that_does_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["gallery", "haet"]) == 2
-    assert "did you mean heat?" in capsys.readouterr().err
+    assert "did you mean heat? `fusewright gallery` lists them" in capsys.readouterr().err
+    assert main(["gallery", "xx"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()  # nothing is near: all of them
+    assert f"there are {', '.join(ENTRIES)}. `fusewright gallery` lists them" in line
 
 
 def test_a_program_that_fails_says_what_it_said(

@@ -77,8 +77,9 @@ def command(chosen: argparse.Namespace) -> int:
 def find(name: str) -> Entry:
     """The program of that name; a `UsageError` where there is none."""
     if name not in ENTRIES:
-        meant = did_you_mean(name, ENTRIES) or "`fusewright gallery` lists them"
-        raise UsageError(f"there is no program {name!r} in the gallery: {meant}")
+        meant = did_you_mean(name, ENTRIES) or f"there are {', '.join(ENTRIES)}."
+        lists = "`fusewright gallery` lists them with their titles"
+        raise UsageError(f"there is no program {name!r} in the gallery: {meant} {lists}")
     return ENTRIES[name]
 
 
