@@ -134,7 +134,8 @@ static int visit(Stack *stack, Node *node, uint64_t walk)
     return 0;
 }
 
-/* let_go(pending, wanted, left): what nobody can ask for after this flush need not be stored. */
+/* let_go(pending, wanted, left): what nobody can ask for after this flush need not be stored; how many pending values
+   those left are computed from. */
 static PyObject *let_go(PyObject *module, PyObject *given)
 {
     (void)module;
@@ -149,7 +150,9 @@ static PyObject *let_go(PyObject *module, PyObject *given)
         ((Node *)PyList_GET_ITEM(wanted, i))->mark = walk;
     for (Py_ssize_t i = 0; !failed && i < PyList_GET_SIZE(left); i++)
         failed = visit(&stack, (Node *)PyList_GET_ITEM(left, i), walk) < 0;
+    Py_ssize_t reached = 0;
     while (!failed && stack.count > 0) {
+        reached++;
         PyObject *args = stack.node[--stack.count]->args;
         for (Py_ssize_t k = 0; !failed && k < PyTuple_GET_SIZE(args); k++)
             failed = visit(&stack, (Node *)PyTuple_GET_ITEM(args, k), walk) < 0;
@@ -160,7 +163,7 @@ static PyObject *let_go(PyObject *module, PyObject *given)
         if (node->mark != walk)
             node->demands = 0;
     }
-    return failed ? NULL : Py_NewRef(Py_None);
+    return failed ? NULL : PyLong_FromSsize_t(reached);
 }
 
 PyMethodDef survivor_methods[] = {

@@ -264,17 +264,21 @@ class Boundary(NamedTuple):
         return wanted, left, needed_later
 
 
-def let_go(pending: Sequence[Node], wanted: Sequence[Node], left: list[Node]) -> None:
-    """What nobody can ask for after this flush need not be stored because it is computed again."""
+def let_go(pending: Sequence[Node], wanted: Sequence[Node], left: list[Node]) -> int:
+    """What nobody can ask for after this flush need not be stored because it is computed again.
+    How many pending values those left are computed from, themselves included.
+    """
     reached = {id(node) for node in wanted}
+    known = len(reached)
     while left:
         node = left.pop()
-        if id(node) not in reached:
+        if id(node) not in reached and node.kind != LEAF:
             reached.add(id(node))
-            left.extend(arg for arg in node.args if arg.kind != LEAF)
+            left.extend(node.args)
     for node in pending:
         if id(node) not in reached:
             node.demands = 0
+    return len(reached) - known
 
 
 def forget_dead(left: list[tuple[Node, Spot]]) -> None:

@@ -373,7 +373,8 @@ def _flush_iterations(loop: Loop, period: int) -> None:
         reading = survivors.readers_of_shared(pending)
         wanted += [node for node, _ in left if id(node) in reading]
         left = [(node, place) for node, place in left if id(node) not in reading]
-    _let_go(pending, wanted, [node for node, _ in left])
+    if _let_go(pending, wanted, [node for node, _ in left]) > HARD_LIMIT:  # it is all there is
+        wanted, left = [*wanted, *(node for node, _ in left)], []
     _carried.learn([*read, *later])
     survivors.forget_dead(left_alone)
     _schedule.tell_turn(pending, wanted)
