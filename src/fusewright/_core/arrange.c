@@ -228,7 +228,7 @@ static PyObject *in_c_order(Node *node)
 static PyObject *moved(PyObject *handle, Region *wanted)
 {
     Node *source = (Node *)Py_XNewRef(handle_node(handle));
-    if (source == NULL || (source->kind == LEAF && (leaf_memory(source) == NULL || leaf_memory(source)->external))) {
+    if (source == NULL || is_seen_by_others(source)) {
         Py_XDECREF(source);
         return NULL;
     }

@@ -130,6 +130,13 @@ static inline int is_laid_out(Node *node)
 }
 PyObject *laid_out(Node *node);         /* a new array whose elements lie so; takes over the reference */
 Memory *leaf_memory(Node *node); /* NULL, without an error, where the node is no sound leaf */
+
+/* Whether somebody outside can write to, or see, the memory of a value (`survivors.is_shared`). */
+static inline int is_seen_by_others(Node *node)
+{
+    return node->kind == LEAF && (leaf_memory(node) == NULL || leaf_memory(node)->external);
+}
+
 PyObject *contiguous_strides(PyObject *shape, Py_ssize_t itemsize);
 PyObject *known_dtype(int dtype);
 int dtype_index(PyObject *object);
@@ -172,7 +179,7 @@ void looks_forget(PyObject *root, Node *used);
 PyObject *handle_getitem(PyObject *handle, PyObject *key);
 int handle_setitem(PyObject *handle, PyObject *key, PyObject *value);
 int is_slice(PyObject *link); /* a tuple of places and shape, both tuples */
-char *place_of_item(Node *leaf, PyObject *key); /* views.c */
+char *place_of_item(Node *leaf, PyObject *link, PyObject *key); /* items.c */
 int quick_setitem(PyObject *handle, PyObject *key, PyObject *value); /* writes.c */
 int quick_choice(PyObject *handle, PyObject *key, PyObject *value); /* writes.c */
 int quick_view_write(PyObject *view, Node *value, PyObject *other);

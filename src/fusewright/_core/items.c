@@ -31,7 +31,7 @@ static Py_ssize_t read_item(PyObject *key, PyObject *shape, Py_ssize_t *place)
 }
 
 /* Where the element of a leaf is that integers name, one for each dim; NULL where the key is another or out of bounds. */
-char *place_of_item(Node *leaf, PyObject *key)
+static char *place_in_leaf(Node *leaf, PyObject *key)
 {
     Py_ssize_t place[MOST_DIMS];
     Memory *memory = leaf->kind == LEAF ? leaf_memory(leaf) : NULL;
@@ -45,8 +45,8 @@ char *place_of_item(Node *leaf, PyObject *key)
     return at;
 }
 
-/* Likewise of a leaf that a basic view is part of. */
-char *place_within(Node *leaf, PyObject *link, PyObject *key)
+/* Likewise of a basic view of it. */
+static char *place_within(Node *leaf, PyObject *link, PyObject *key)
 {
     Py_ssize_t place[MOST_DIMS];
     Memory *memory = leaf->kind == LEAF ? leaf_memory(leaf) : NULL;
@@ -63,6 +63,12 @@ char *place_within(Node *leaf, PyObject *link, PyObject *key)
     return at;
 }
 
+/* Either of them; without `link` of the leaf itself. */
+char *place_of_item(Node *leaf, PyObject *link, PyObject *key)
+{
+    return link == NULL ? place_in_leaf(leaf, key) : place_within(leaf, link, key);
+}
+
 /* The element in memory that integers name, of an array or of a basic view; NULL without an error for any other. */
 PyObject *item_in_memory(PyObject *handle, PyObject *key)
 {
@@ -70,7 +76,7 @@ PyObject *item_in_memory(PyObject *handle, PyObject *key)
     if (is_holding() || !Py_IS_TYPE(root, array_class) || (link != NULL && !is_slice(link)))
         return NULL;
     Node *node = ((Handle *)root)->node;
-    char *at = node == NULL ? NULL : link == NULL ? place_of_item(node, key) : place_within(node, link, key);
+    char *at = node == NULL ? NULL : place_of_item(node, link, key);
     if (at == NULL)
         return NULL;
     Py_INCREF(node);

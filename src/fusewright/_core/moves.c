@@ -339,9 +339,7 @@ int move_number(Handle *root, Region *region, PyObject *number)
 /* The same of one element that integers name, of the array or of a basic view of it. */
 int move_item(Handle *root, PyObject *link, PyObject *key, PyObject *number)
 {
-    char *at = !released(root, NULL) ? NULL
-               : link == NULL        ? place_of_item(root->node, key)
-                                     : place_within(root->node, link, key);
+    char *at = released(root, NULL) ? place_of_item(root->node, link, key) : NULL;
     return at != NULL && write_number(at, root->node->dtype, number);
 }
 

@@ -644,7 +644,7 @@ int replaced(PyObject *self, PyObject *result)
     if (!Py_IS_TYPE(self, array_class) || (target->flags & READ_ONLY) || !is_plain(result)
         || Py_TYPE(result) == view_class || old == NULL)
         return 0;
-    if (old->kind == LEAF && (leaf_memory(old) == NULL || leaf_memory(old)->external))
+    if (is_seen_by_others(old))
         return 0;
     Node *now = ((Handle *)result)->node;
     if (now->kind == LEAF || now->dtype != old->dtype || !same_shape(now->shape, old->shape))

@@ -27,18 +27,13 @@ static PyObject *learnt(PyObject *function, PyObject *const *given, Py_ssize_t m
 
 static inline PyObject *item(PyObject *tuple, Py_ssize_t i) { return PyTuple_GET_ITEM(tuple, i); }
 
-/* Memory that others see is not to be a new array's under another shape: Python copies it. */
-static int is_of_others(Node *node)
-{
-    return node->kind == LEAF && (leaf_memory(node) == NULL || leaf_memory(node)->external);
-}
-
-/* NULL, without an error, where the step does not fit these operands. */
+/* NULL, without an error, where the step does not fit these operands: memory that others see is not to be a new array's
+   under another shape, Python copies it. */
 static Node *node_of_step(PyObject *step, Node **made)
 {
     PyObject *places = item(step, 2);
     Py_ssize_t many = PyTuple_GET_SIZE(places);
-    if (as_size(item(step, 0)) == RESHAPE && is_of_others(made[as_size(item(places, 0))]))
+    if (as_size(item(step, 0)) == RESHAPE && is_seen_by_others(made[as_size(item(places, 0))]))
         return NULL;
     PyObject *args = many ? PyTuple_New(many) : Py_NewRef(no_args);
     for (Py_ssize_t i = 0; args != NULL && i < many; i++)

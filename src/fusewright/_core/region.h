@@ -31,7 +31,6 @@ int move_update(PyObject *view, PyObject *op, PyObject *other); /* likewise */
 int move_within(Handle *root, Region *region, PyObject *view);
 int move_number(Handle *root, Region *region, PyObject *number);
 int move_item(Handle *root, PyObject *link, PyObject *key, PyObject *number); /* moves.c; 0: not this way */
-char *place_within(Node *leaf, PyObject *link, PyObject *key); /* items.c */
 PyObject *integer_tuple(const Py_ssize_t *numbers, Py_ssize_t many);
 
 #endif

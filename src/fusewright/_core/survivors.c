@@ -84,8 +84,7 @@ static int look_at(PyObject *pending, PyObject *left, Py_ssize_t last, PyObject 
         note_edges((Node *)PyList_GET_ITEM(pending, i), walk, (i < count - 1) * USED | (i >= last) * NEEDED);
     for (Py_ssize_t i = earliest; i < last; i++)
         PyBytes_AS_STRING(before)[i - earliest] = (said_of((Node *)PyList_GET_ITEM(pending, i), walk) & NEEDED) != 0;
-    int failed = list_read(read, left, walk) < 0;
-    failed |= list_held(rows, held, find_held(held, pending, walk)) < 0;
+    int failed = list_read(read, left, walk) < 0 || list_held(rows, held, find_held(held, pending, walk)) < 0;
     PyMem_Free(held);
     return failed ? -1 : 0;
 }

@@ -28,11 +28,9 @@ static Lock *evaluating;
 
 static int reads_shared(Node *node)
 {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->args); i++) {
-        Node *arg = (Node *)PyTuple_GET_ITEM(node->args, i);
-        if (arg->kind == LEAF && (leaf_memory(arg) == NULL || leaf_memory(arg)->external))
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->args); i++)
+        if (is_seen_by_others((Node *)PyTuple_GET_ITEM(node->args, i)))
             return 1;
-    }
     return 0;
 }
 
@@ -145,28 +143,6 @@ static PyObject *prune(PyObject *module, PyObject *number)
         Py_DECREF(dropped[i]);
     PyMem_Free(dropped);
     return PyLong_FromSsize_t(below);
-}
-
-/* The pending values somebody holds: those with references besides the pending nodes' own. */
-static PyObject *live(PyObject *module, PyObject *none)
-{
-    (void)module, (void)none;
-    PyObject *found = PyList_New(0);
-    if (found == NULL)
-        return NULL;
-    uint64_t mark = next_walk();
-    Py_ssize_t count = PyList_GET_SIZE(pending);
-    for (Py_ssize_t i = 0; i < count; i++)
-        count_edges((Node *)PyList_GET_ITEM(pending, i), mark);
-    for (Py_ssize_t i = 0; i < count; i++) {
-        Node *node = (Node *)PyList_GET_ITEM(pending, i);
-        Py_ssize_t inner = node->mark == mark ? node->slot : 0;
-        if (Py_REFCNT(node) - 1 > inner && PyList_Append(found, (PyObject *)node) < 0) {
-            Py_DECREF(found);
-            return NULL;
-        }
-    }
-    return found;
 }
 
 /* ---- values asked for ----------------------------------------------------------------------- */
@@ -391,7 +367,6 @@ PyMethodDef trace_methods[] = {
     {"memoise", steady_memoise, METH_VARARGS, "What a flush of this structure computes."},
     {"steady_flushes", steady_count, METH_NOARGS, "Flushes done from memos so far."},
     {"set_turn", steady_set_turn, METH_VARARGS, "Where the loop turns."},
-    {"live", live, METH_NOARGS, "The pending values somebody holds."},
     {"evaluate", (PyCFunction)(void (*)(void))evaluate_method, METH_FASTCALL,
      "Turn nodes into leaves now."},
     {"set_trace", set_trace, METH_VARARGS, "The list and the functions of the trace."},

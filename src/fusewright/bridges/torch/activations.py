@@ -22,8 +22,7 @@ def _is_above(call: AtenCall, x: Node, bound: float = 0) -> Node:
 def leaky_relu(call: AtenCall, x: Any, slope: Any = 0.01) -> Node:
     """`x` above zero, `slope * x` below."""
     node = call.operand(x)
-    below = mapped("multiply", node, call.constant(slope))
-    return mapped("where", _is_above(call, node), node, below)
+    return leaky_relu_backward(call, node, node, slope, False)
 
 
 def leaky_relu_backward(

@@ -325,14 +325,6 @@ def release(pending: list[Node]) -> None:
             pending[index] = TOMBSTONE
 
 
-def held(pending: list[Node]) -> list[Node]:
-    """The values with references besides the list's and its nodes' own."""
-    inner = Counter(id(arg) for node in pending for arg in node.args)
-    # 2: the list's reference and the call's
-    found = (i for i, n in enumerate(map(id, pending)) if getrefcount(pending[i]) - 2 > inner[n])
-    return [pending[i] for i in found]
-
-
 def pruned(pending: list[Node], base: int) -> int:
     """Drop the computed and the dead, newest first; how many of the first `base` stay."""
     kept: list[Node] = []

@@ -188,9 +188,8 @@ def live() -> list[Node]:
     """The pending values somebody holds: those with references besides the pending nodes' own."""
     with lock:
         prune()
-        if native is not None:
-            return native.live()  # type: ignore[no-any-return]
-        return survivors.held(pending)
+        held, _, _ = _survey(pending, 0, 0, [])
+        return [node for node, *_ in held]
 
 
 def flush() -> None:

@@ -156,7 +156,7 @@ class Window(NamedTuple):
             trace.evaluate(base)
         if self.last_stride and base.shape[-1] > 1 and base.value[2][-1] != base.dtype.itemsize:
             # A copy of a turned array may share its memory until one of them is written.
-            base = trace.record(Node(MAP, "cast", (base,), base.dtype, base.shape))
+            base = sharing.renewed(base)
             trace.evaluate(base)
         memory, offset, strides = base.value
         start = 0 if 0 in self.shape else offset + self.offset
