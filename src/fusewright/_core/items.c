@@ -181,8 +181,9 @@ static int is_computed_whole(Node *node)
 #define WATCHED 8 /* pending values whose reads are counted; a power of two */
 #define OFTEN 256 /* reads of elements, and one more for each 4 KiB, from which a value is computed whole */
 
-/* Whether so many elements of a pending value have been read one by one that its memory would have cost less. */
-static int is_read_often(Node *node)
+/* Whether a pending value has been read so often, each time at the cost of so many elements read one by one, that its
+   memory would have cost less. */
+int is_read_often(Node *node, int64_t cost)
 {
     static struct {
         Node *node; /* borrowed, to be compared only */
@@ -193,8 +194,9 @@ static int is_read_often(Node *node)
         watched[at].node = node;
         watched[at].times = 0;
     }
+    watched[at].times += cost;
     return node->kind != SCALAR
-           && ++watched[at].times > OFTEN + (elements_of(node->shape) * dtypes[node->dtype].itemsize >> 12);
+           && watched[at].times > OFTEN + (elements_of(node->shape) * dtypes[node->dtype].itemsize >> 12);
 }
 
 /* NULL without an error where Python has to look.  While a function is recorded for replay, what it reads is no number
@@ -206,7 +208,7 @@ PyObject *element_of(Node *node, const Region *region)
     if (node->kind == LEAF)
         return leaf_item(node, region);
     PyObject *shown = is_holding() ? NULL : shown_item(node, *region);
-    if (PyErr_Occurred() || (shown != NULL && !is_read_often(node)))
+    if (PyErr_Occurred() || (shown != NULL && !is_read_often(node, 1)))
         return shown;
     if (shown != NULL || (!is_holding() && is_computed_whole(node))) {
         Py_XDECREF(shown);

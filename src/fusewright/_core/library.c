@@ -116,6 +116,7 @@ int is_light(Node *node, const Light *limits, int *seen)
     return 1;
 }
 
+#define RECORDED_STEP 32 /* elements that are read in the time that a step takes which is recorded */
 static const Light used_at_once = {.in_memory = INT64_MAX, .held = SEVERAL, .computed = SEVERAL, .steps = 1};
 
 /* Where a handle's value is, if need be after computing it: 1 known, 0 recorded, -1 an error.  Of a view the array
@@ -131,7 +132,8 @@ int known_spot(PyObject *handle, Spot *spot)
     Node *node = is_plain(base) ? (Node *)Py_XNewRef(handle_node(base)) : NULL;
     if (node == NULL)
         return PyErr_Occurred() ? -1 : 0;
-    int failed = node->kind != LEAF && is_light(node, &used_at_once, &seen) && evaluate(&node, 1) < 0;
+    int is_due = node->kind != LEAF && (is_light(node, &used_at_once, &seen) || is_read_often(node, RECORDED_STEP));
+    int failed = is_due && evaluate(&node, 1) < 0;
     Py_DECREF(node);
     return failed ? -1 : spot_of(handle, spot);
 }

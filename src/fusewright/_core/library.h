@@ -77,6 +77,7 @@ typedef struct {
 } Light;
 
 int is_light(Node *node, const Light *limits, int *seen); /* whether it is computed from few and small ones; `seen`: 0 */
+int is_read_often(Node *node, int64_t cost); /* items.c */
 int is_held(Node *node); /* moves.c: it is in memory, or will be, or is one number everywhere */
 int were_small_writes(Node *node, int versions, int64_t most); /* moves.c: the last ones, of at most so many elements */
 int is_listened_to(void); /* whether somebody wants to hear of library steps */

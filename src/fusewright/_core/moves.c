@@ -336,6 +336,29 @@ int move_number(Handle *root, Region *region, PyObject *number)
     return 1;
 }
 
+/* The same of an array of NumPy's, of the array's own type: it cannot lie in memory that nobody else sees. */
+int move_array(Handle *root, Region *region, PyObject *object)
+{
+    NumpyArray *array = (NumpyArray *)object;
+    Py_ssize_t steps[MOST_DIMS], paces[MOST_DIMS] = {0};
+    int lead = region->dims - array->dims;
+    if (lead < 0 || dtype_of_array(object) != root->node->dtype || !is_region_of(region, root->node)
+        || elements(region) > SMALL)
+        return 0;
+    for (int d = 0; d < array->dims; d++)
+        if (array->extent[d] == region->extent[lead + d])
+            paces[lead + d] = array->stride[d];
+        else if (array->extent[d] != 1)
+            return 0;
+    Memory *memory = own(root, NULL);
+    Node *base = root->node;
+    char *to = memory ? region_at(memory, base, region, steps) : NULL;
+    if (to == NULL)
+        return PyErr_Occurred() ? -1 : 0;
+    copy_elements(to, steps, array->at, paces, region->extent, region->dims, (size_t)dtypes[base->dtype].itemsize);
+    return 1;
+}
+
 /* The same of one element that integers name, of the array or of a basic view of it. */
 int move_item(Handle *root, PyObject *link, PyObject *key, PyObject *number)
 {

@@ -30,6 +30,7 @@ int move_value(Handle *root, Region *region, Node *value, Node *other); /* moves
 int move_update(PyObject *view, PyObject *op, PyObject *other); /* likewise */
 int move_within(Handle *root, Region *region, PyObject *view);
 int move_number(Handle *root, Region *region, PyObject *number);
+int move_array(Handle *root, Region *region, PyObject *array); /* of NumPy's */
 int move_item(Handle *root, PyObject *link, PyObject *key, PyObject *number); /* moves.c; 0: not this way */
 PyObject *integer_tuple(const Py_ssize_t *numbers, Py_ssize_t many);
 

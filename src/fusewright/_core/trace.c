@@ -17,7 +17,7 @@ static int readings; /* buffers that functions of C are reading now */
 static int armed; /* whether places in loops are being watched */
 static int native; /* whether requests go to our own driver */
 
-#define FEW 8 /* values that are left behind: of an expression half done, no loop's work */
+#define MANY 32 /* values that are left behind: trace.py prunes so many */
 
 #define UNCOUNTED (1 << 20) /* bytes of results that may add up before Python counts them */
 static int64_t uncounted;
@@ -197,7 +197,7 @@ static int is_to_settle(void)
     static Py_ssize_t settled;
     Py_ssize_t length = PyList_GET_SIZE(pending);
     settled = length < settled ? length : settled;
-    if (!armed && !is_watched() && length <= settled + FEW)
+    if (!armed && length <= settled + MANY)
         return 0;
     settled = length;
     return 1;

@@ -218,6 +218,17 @@ static int is_writable_root(PyObject *handle)
            || (leaf_memory(root->node) != NULL && !leaf_memory(root->node)->external);
 }
 
+/* An array of NumPy's or a value of ours, whose node stays with the caller, moved: 1; 0: not at once; -1: an error. */
+static int move_known(Handle *root, Region *region, PyObject *value, Node **node)
+{
+    *node = is_plain(value) ? (Node *)Py_XNewRef(handle_node(value)) : NULL;
+    if (PyErr_Occurred())
+        return -1;
+    if (*node != NULL)
+        return move_value(root, region, *node, NULL);
+    return numpy_array != NULL && Py_IS_TYPE(value, numpy_array) ? move_array(root, region, value) : 0;
+}
+
 /* The same through a view, as far as it is a move. */
 static int view_setitem(PyObject *view, PyObject *key, PyObject *value)
 {
@@ -236,10 +247,10 @@ static int view_setitem(PyObject *view, PyObject *key, PyObject *value)
     int moved = move_number((Handle *)base, &region, value);
     if (moved != 0 || is_of(value, region.seen_as ? view : base, &region))
         return moved ? moved : 1;
-    Node *node = is_plain(value) ? (Node *)Py_XNewRef(handle_node(value)) : NULL;
-    moved = node ? move_value((Handle *)base, &region, node, NULL) : 0;
+    Node *node;
+    moved = move_known((Handle *)base, &region, value, &node);
     Py_XDECREF(node);
-    return PyErr_Occurred() ? -1 : moved;
+    return moved;
 }
 
 /* handle[key] = value: 1 done, 0 left to Python, -1 an error */
@@ -263,20 +274,11 @@ int quick_setitem(PyObject *handle, PyObject *key, PyObject *value)
     int within = move_within(root, &region, value);
     if (within != 0)
         return within;
-    Node *node = NULL;
-    if (is_plain(value)) {
-        if ((node = handle_node(value)) == NULL)
-            return -1;
-        Py_INCREF(node);
-        int moved = move_value(root, &region, node, NULL);
-        if (moved != 0) {
-            Py_DECREF(node);
-            return moved;
-        }
-    }
-    if (!is_recorded(root->node, node)) {
+    Node *node;
+    int moved = move_known(root, &region, value, &node);
+    if (moved != 0 || !is_recorded(root->node, node)) {
         Py_XDECREF(node);
-        return 0;
+        return moved;
     }
     if (node == NULL && (node = stored_number(value, root->node->dtype)) == NULL)
         return PyErr_Occurred() ? -1 : 0;

@@ -24,9 +24,9 @@ def stop(number, frame):
 
 signal.signal(signal.SIGUSR1, stop)
 x = np.zeros(1_000_000)
-print("begins", flush=True)
 while True:
     try:
+        print("begins", flush=True)
         while True:
             STATEMENTS
     except KeyboardInterrupt:
@@ -51,9 +51,10 @@ def test_each_one_is_seen(statements: str, tmp_path: Path) -> None:
         [sys.executable, "-c", program], cwd=tmp_path, stdout=subprocess.PIPE, text=True
     ) as child:
         try:
-            assert child.stdout is not None and child.stdout.readline() == "begins\n"
+            assert child.stdout is not None
             for number in [signal.SIGINT, signal.SIGUSR1] * 150:
-                time.sleep(random.uniform(0.005, 0.015))  # the child leaves its `print` first
+                assert child.stdout.readline() == "begins\n"  # it is where it is caught
+                time.sleep(random.uniform(0.0, 0.01))
                 child.send_signal(number)
                 assert select.select([child.stdout], [], [], 30)[0], "the interruption was lost"
                 said = "interrupted" if number == signal.SIGINT else "by a signal"
