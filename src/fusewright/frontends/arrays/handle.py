@@ -40,7 +40,25 @@ else:
 
 
 class Array(Operators, Methods, Protocols, Handle):
-    """A lazy array.  Make one with `asarray`, `zeros`, `arange`, ... or by computing with one."""
+    """A lazy array.  Make one with `asarray`, `zeros`, `arange`, ... or by computing with one.
+
+    It has the operators, methods and attributes of `numpy.ndarray`, and is one to `isinstance` of
+    the drop-in's `ndarray`.  Operations are recorded; they run when a value is asked for: by
+    `float()`, `if`, printing, `numpy.asarray`, iteration, `fw.evaluate`, other libraries.  Shape
+    and dtype are known at once, and so are errors in them.
+
+    Raises:
+        TypeError: when called; arrays are made by functions.
+
+    Examples:
+        >>> import fusewright as fw, fusewright.numpy as np
+        >>> x = np.arange(6000.0).reshape(2000, 3)
+        >>> y = (x * x).sum(axis=0)  # recorded
+        >>> y.shape, y.dtype, isinstance(x, fw.Array), isinstance(x, np.ndarray)
+        ((3,), dtype('float64'), True, True)
+        >>> float(y[0])  # computed
+        23982003000.0
+    """
 
     __slots__ = ()
 
