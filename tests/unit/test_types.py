@@ -81,6 +81,12 @@ def test_examples_of_help_run(name: str) -> None:
     assert outcome.failed == 0
 
 
+def test_help_of_every_attribute_of_arrays_says_something() -> None:
+    public = [name for name in dir(fw.Array) if not name.startswith("_")]
+    assert [name for name in public if not inspect.getdoc(getattr(fw.Array, name))] == []
+    assert "over the given axis" in (inspect.getdoc(fw.Array.sum) or "")
+
+
 def test_help_of_options_lists_them() -> None:
     text = inspect.getdoc(fw.options) or ""
     for name, row in options.TABLE.items():
