@@ -62,8 +62,7 @@ CALLS = {
     "arccosh": "a + 1.0", "mintypecode": "'fd'", "permute_dims": "s", "meshgrid": "a[:200], r",
     "random.dirichlet": "r", "random.multinomial": "9, r / r.sum()", "require": "a",
     "row_stack": "[a, b]", "iterable": "a", "squeeze": "s[None]", "einsum": "'i,i->i', a, b",
-    "erf": "a", "erfc": "a", "special.erf": "a", "special.erfc": "a", "special.gamma": "a",
-    "special.gammaln": "a", "special.j0": "a", "special.j1": "a", "isnat": "np.array('2000', 'M8')",
+    "erf": "a", "erfc": "a", "isnat": "np.array('2000', 'M8')",
 }  # fmt: skip
 """Calls that say more on large arrays than those of `name_calls`."""
 MODULES = ("", "linalg", "fft", "special", "random")
@@ -119,7 +118,8 @@ def _functions(names: dict[str, Any]) -> Iterator[Row]:
         for name in public(module):
             path = f"{module}.{name}" if module else name
             if path not in UNCALLED and not is_object(module, name):
-                given = CALLS.get(path) or name_calls._arguments(path, names)
+                theirs = "a" if module == "special" else name_calls._arguments(path, names)
+                given = CALLS.get(path) or theirs
                 if given is not None:
                     yield Row(module or "numpy", path, f"np.{path}({given})")
 

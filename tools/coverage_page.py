@@ -52,7 +52,11 @@ of bool, `z` of complex128; `s ws p` are square, `r` is one row of `s`, `c3` has
 `n` is their number, `f` a function of Python's.
 
 Arrays of at most 512 elements, and calls without an array of ours, are
-[NumPy's own](../decisions/0016-small-arrays.md): `strict` never refuses them.
+[NumPy's own](../decisions/0016-small-arrays.md): `strict` never refuses them. (`fw.asarray`,
+`fw.jit` and `fw.options(small=0)` make small arrays of ours; those are like large ones.) Other
+element types, such as objects, strings, dates, longdouble, records and swapped bytes, have no
+arrays of ours: they are NumPy's own at any size, and `strict` refuses the step that makes one from
+an array of ours.
 
 ## Library steps
 

@@ -10,7 +10,8 @@ from typing import Any
 from fusewright import driver
 from fusewright.base.errors import ArgumentError, ValueRangeError
 from fusewright.base.options import current, options
-from fusewright.frontends.arrays import Array, trace
+from fusewright.frontends.arrays import trace
+from fusewright.frontends.arrays.core import handles_in
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
 from fusewright.kernels.kernel import Kernel
@@ -38,18 +39,18 @@ def explain_call(function: Callable[..., Any], args: Any, kwargs: Any) -> Explan
     """Run a function and tell every evaluation it caused; what it leaves pending is told as not
     run.  A kernel's call runs at once, with everything that its lazy arguments need.
     """
-    given = _arrays_in([*args, *kwargs.values()])
+    given = handles_in([*args, *kwargs.values()])
     with listen() as profile, options(spans=True):
         before = [array._node for array in given]
         result = function(*args, **kwargs)
         written = [array for array, node in zip(given, before, strict=True) if array._node != node]
         if isinstance(function, Kernel):
-            trace.evaluate(*[array._node for array in (*_arrays_in(result), *written)])
+            trace.evaluate(*[array._node for array in (*handles_in(result), *written)])
     notes: list[str] = []
     if isinstance(function, Jitted):
         notes += function.notes()
     for arrays, whose, what in (
-        (_arrays_in(result), "results", "what the function returned"),
+        (handles_in(result), "results", "what the function returned"),
         (written, "arguments it wrote into", "such an argument"),
     ):
         pending = sum(array._node.kind != graph.LEAF for array in arrays)
@@ -61,16 +62,18 @@ def explain_call(function: Callable[..., Any], args: Any, kwargs: Any) -> Explan
     return Explanation(tuple(profile.flushes), True, tuple(notes), result)
 
 
-def explain_arrays(arrays: Sequence[Any]) -> Explanation:
+def explain_arrays(things: Sequence[Any]) -> Explanation:
     """What would run if the values were asked for now; nothing runs."""
     notes: list[str] = []
     pending: list[Node] = []
-    for number, array in enumerate(arrays, 1):
-        if not isinstance(array, Array):
+    for thing in things:
+        if not handles_in(thing):
             raise ArgumentError(
-                f"fw.explain takes arrays or one function, not {type(array).__name__}",
+                f"fw.explain takes arrays or one function, not {type(thing).__name__}",
                 help="explain what an operation returned, as in fw.explain(a + b)",
             )
+    arrays = handles_in(things)
+    for number, array in enumerate(arrays, 1):
         node = array._node
         if node.kind in (graph.LEAF, graph.SCALAR):
             which = f"value {number} " if len(arrays) > 1 else "the value "
@@ -92,23 +95,13 @@ def explain_arrays(arrays: Sequence[Any]) -> Explanation:
     return Explanation((flush,), False, tuple(notes))
 
 
-def _arrays_in(value: Any) -> list[Array]:
-    if isinstance(value, Array):
-        return [value]
-    if type(value) is dict:
-        value = list(value.values())
-    if isinstance(value, list | tuple):
-        return [array for item in value for array in _arrays_in(item)]
-    return []
-
-
 def show(values: Any, what: str) -> Text:
     """The kernels some values need as text."""
     if what not in TEXTS:
         raise ValueRangeError(
             f"fw.show cannot show {what!r}", help=f"use one of {', '.join(TEXTS)}"
         )
-    pending = [array._node for array in _arrays_in(values) if array._node.kind != graph.LEAF]
+    pending = [array._node for array in handles_in(values) if array._node.kind != graph.LEAF]
     if not pending and hasattr(values, "explain"):
         raise ValueRangeError(
             "fw.show shows kernels of arrays",

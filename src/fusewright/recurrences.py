@@ -54,9 +54,28 @@ def recurrence(
     a number to what is known already, and None to what comes with the call.  What is multiplied by
     0 disappears.
 
-    Raises `RecurrenceError` or a subclass, all of them `ValueError`, with the family and the index:
-    for a cycle (FW301), a value without leaf and alternative (FW302), a coefficient that is no
-    scalar (FW303), a map whose matrix does not fit (FW304), more than a million values (FW305).
+    Returns:
+        A graph.  `graph.compile()` gives a function of the rows of the scalars and of the leaves,
+            each a number or of shape (columns,), whose result has the shape (targets, columns) in
+            float64; `graph.explain()` says what was chosen.
+
+    Raises:
+        FusewrightError: of a kind that is a `ValueError`, with the family and the index, for a
+            cycle (FW301), a value without leaf and alternative (FW302), a coefficient that is no
+            scalar (FW303), a map whose matrix does not fit (FW304), more than a million values
+            (FW305).
+
+    Examples:
+        Chebyshev's polynomials, T_n = 2x T_(n-1) - T_(n-2):
+
+        >>> import fusewright as fw
+        >>> T = fw.Family(
+        ...     "T", "n", lambda n: [[((2, "x"), "T", n - 1), (-1, "T", n - 2)]],
+        ...     leaf=lambda n: 1.0 if n == 0 else "t1" if n == 1 else None,
+        ... )
+        >>> compiled = fw.recurrence([(T, 2), (T, 3)], T, scalars=["x"]).compile()
+        >>> compiled({"x": [0.5, 2.0]}, {"t1": [0.5, 2.0]}).tolist()
+        [[-0.5, 7.0], [-1.0, 26.0]]
     """
     return RecurrenceGraph(demand.demanded(targets, families, scalars))
 

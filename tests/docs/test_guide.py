@@ -33,6 +33,22 @@ def test_page(page: Path) -> None:
             assert as_judged(entry.said) == as_judged(entry.printed), where
 
 
+WORDS = """
+avx2 avx-512 broadcasting cache decision dlpack drop-in dtype element-wise flush fusion kernel lane
+lazy pending llvm mask operation order plan race reduction reference-target replay scan stencil
+strip temporary threads tier ulp unfused vectors view witness
+"""
+"""Words of the guide and of explanations that a newcomer may not know."""
+
+
+def test_the_glossary_has_the_words() -> None:
+    text = (GUIDE / "glossary.md").read_text(encoding="utf-8")
+    entries = [entry.lower() for entry in re.findall(r"^\*\*(.+?)\.\*\*", text, re.MULTILINE)]
+    assert entries == sorted(entries)
+    terms = {word.replace(" ", "-") for entry in entries for word in entry.split(", ")}
+    assert [word for word in WORDS.split() if word not in terms] == []
+
+
 def test_shapes_differ_where_words_do() -> None:
     assert shape_of("took 1.5 ms, 20 kernels") == shape_of("took  300.25 us,  3 kernels")
     assert shape_of("took 1.5 ms") != shape_of("took 1.5 kernels")

@@ -37,3 +37,16 @@ both = np.fft.ifft(spectrum) + np.random.default_rng(2).random() + np.erf(0.5)
 with fw.options(threads=1, fuse_level="shift", memory_limit=None) as chosen:
     print(chosen.threads, float(x.sum()), x.T.shape, both.ndim, solved[0], error[0], low, high)
 print(fw.explain(distance, x, x), fw.show(np.exp(x), "llvm"), fw.cache_info().folder)
+state = fw.evaluate({"x": x, "rows": rows})
+pair: tuple[fw.Array, int] = fw.evaluate((x, 3))
+print(state["rows"].shape, pair[0].dtype, pair[1] + 1, distance.__name__, running.explain())
+
+
+@fw.kernel(integers="c", fuse="same")
+def counted(keys: fw.Array, counts: fw.Array) -> None:
+    """A histogram."""
+    for i, j in fw.ndrange(keys.shape[0], (1, keys.shape[1])):
+        fw.atomic_add(counts, keys[i, j], 1)
+
+
+counted(np.zeros((10, 10), dtype=np.int64), np.zeros(3, dtype=np.int64))

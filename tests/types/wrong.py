@@ -46,3 +46,26 @@ first: str = largest(y)[0]  # error: str
 print(fw.evalute(y))  # error: evalute
 print(fw.explain(y).kernel)  # error: kernel
 print(fw.numpy.zeros(3).shpe)  # error: shpe
+print(scaled.calls)  # error: calls
+print(scaled.__name__)
+print(fw.show(y, "ptx"))  # error: show
+for k in fw.ndrange("n"):  # error: ndrange
+    print(k.shpe)  # error: shpe
+fw.atomic_add(y, 0)  # error: atomic_add
+
+
+@fw.kernel(integers="rust")  # error: integers
+def first_of(x: fw.Array) -> float:
+    """A setting that is none."""
+    return x[0]
+
+
+@fw.kernel(fuse="near")  # error: fuse
+def last_of(x: fw.Array) -> float:
+    """Another."""
+    return x[-1]
+
+
+held = fw.evaluate({"y": y})
+print(held["y"].shpe)  # error: shpe
+print(fw.evaluate((y, ours))[2])  # error: range

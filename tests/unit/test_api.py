@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
 
 import numpy
 import pytest
@@ -33,6 +37,39 @@ def test_evaluate_returns_what_it_is_given() -> None:
     assert fw.evaluate(a) is a and not a._node.args
     assert fw.evaluate(b, "text", None) == (b, "text", None)
     assert fw.evaluate() == ()
+
+
+@dataclass
+class Pair:
+    """A state, as programs keep one."""
+
+    first: Any
+    second: Any
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        lambda a, b: (a, b),
+        lambda a, b: [a, [b]],
+        lambda a, b: {"a": a, "b": (b, 1.0)},
+        lambda a, b: Pair(a, Pair("text", b)),
+        lambda a, b: Pair(a, SimpleNamespace(b=b)).first,
+    ],
+)
+def test_evaluate_and_explain_look_into_containers(held: Callable[[Any, Any], Any]) -> None:
+    a, b = array(300) + 1, array(400) * 2
+    value = held(a, b)
+    inside = 1 if value is a else 2
+    assert sum(len(flush.steps) for flush in fw.explain(value).flushes) == inside
+    assert fw.evaluate(value) is value
+    assert not a._node.args and bool(b._node.args) == (inside == 1)
+
+
+def test_a_list_that_holds_itself_is_looked_at_once() -> None:
+    held: list[Any] = [array(3) + 1]
+    held.append(held)
+    assert fw.evaluate(held) is held and not held[0]._node.args
 
 
 def test_several_values_are_computed_together() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import inspect
 import re
 import shutil
 import subprocess
@@ -17,7 +18,6 @@ from tools import make_stubs
 
 import fusewright as fw
 from fusewright.base import options
-from fusewright.kernels import kernel as kernels
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests" / "types"
@@ -62,14 +62,35 @@ def test_settings_as_keywords_are_the_settings() -> None:
         assert valid("no such value") == (str in get_args(kind)), name
 
 
-@pytest.mark.parametrize("function", [options.options, kernels.kernel])
-def test_examples_of_help_run(function: object) -> None:
+NOT_OURS = {"__version__", "max", "min", "numpy"}
+"""A string, Python's own, and a module."""
+NEVER_RAISE = {"InternalError", "cache_clear", "cache_info", "grouped", "info", "lazy"} | {
+    "FusewrightError", "nofuse", "vector",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(set(fw.__all__) - NOT_OURS))
+def test_examples_of_help_run(name: str) -> None:
+    """Each public name has an example as a program writes it, and says what it raises."""
+    text = inspect.getdoc(getattr(fw, name)) or ""
+    found = doctest.DocTestParser().get_doctest(text, {}, name, None, None)
+    assert found.examples and found.examples[0].source.startswith("import ")
+    assert ("\nRaises:\n" in text) == (name not in NEVER_RAISE)
     flags = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
-    module = importlib.import_module(function.__module__)  # type: ignore[attr-defined]
-    found = doctest.DocTestFinder().find(function, globs=dict(vars(module)))
-    assert found[0].examples
-    outcome = doctest.DocTestRunner(optionflags=flags).run(found[0])
+    outcome = doctest.DocTestRunner(optionflags=flags).run(found)
     assert outcome.failed == 0
+
+
+def test_help_of_every_attribute_of_arrays_says_something() -> None:
+    public = [name for name in dir(fw.Array) if not name.startswith("_")]
+    assert [name for name in public if not inspect.getdoc(getattr(fw.Array, name))] == []
+    assert "over the given axis" in (inspect.getdoc(fw.Array.sum) or "")
+
+
+def test_help_of_options_lists_them() -> None:
+    text = inspect.getdoc(fw.options) or ""
+    for name, row in options.TABLE.items():
+        assert f"{name} = {options.Options._field_defaults[name]!r}: {row.meaning}" in text
 
 
 STRICT = ("--strict", "--no-warn-return-any", "--no-warn-unused-ignores")

@@ -26,6 +26,16 @@ class FusewrightError(Exception):
 
     `where` is (file, line, column, end column); left out, it is the line of the user's code that
     is running now.  `remark` stands beside the caret.  `fusewright help CODE` explains the class.
+
+    Examples:
+        Its kinds also derive from the error that NumPy raises there:
+
+        >>> import fusewright as fw
+        >>> try:
+        ...     fw.asarray([1.0, 2.0]) + fw.asarray([1.0, 2.0, 3.0])
+        ... except fw.FusewrightError as error:
+        ...     print(error.code, isinstance(error, ValueError))
+        FW101 True
     """
 
     code: ClassVar[str] = "FW100"
@@ -275,7 +285,20 @@ class CacheWarning(FusewrightWarning):
 
 
 class InternalError(Exception):
-    """Something only we can mend; `stages` names what the compiler had done, in order."""
+    """Something only we can mend; `stages` names what the compiler had done, in order.
+
+    Please report it, with what it prints and the program.  What could not be computed stays
+    pending: another setting may compute it meanwhile.
+
+    Examples:
+        >>> import fusewright as fw, fusewright.numpy as np
+        >>> y = np.sqrt(np.arange(1000.0))
+        >>> try:
+        ...     total = float(y.sum())
+        ... except fw.InternalError:
+        ...     with fw.options(target="reference"):
+        ...         total = float(y.sum())
+    """
 
     code: ClassVar[str] = "FW900"
 

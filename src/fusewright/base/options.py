@@ -138,8 +138,7 @@ def _flag(name: str, meaning: str) -> Row:
     return Row(name, _boolean, _is_boolean, "True or False (1 or 0 in the environment)", meaning)
 
 
-def _is_target(value: Any) -> bool:
-    """Whether it is one of ours, or another package gives it."""
+def _is_target(value: Any) -> bool:  # one of ours, or of another package
     if value in TARGETS:
         return True
     from importlib.metadata import entry_points  # few programs have other targets
@@ -191,15 +190,13 @@ TABLE: dict[str, Row] = {
             f"0 to {MAX_SMALL}",
             "elements up to which arrays made without one of ours are NumPy's own; 0: all are ours",
         ),
-        _choice(
-            "shells", SHELLS, "the highest shells of Gaussian functions with integrals of ours"
-        ),
+        _choice("shells", SHELLS, "the highest shells of Gaussian functions with our integrals"),
         Row(
             "memory_limit",
             _size,
             lambda value: value is None or (_is_int(value) and value >= 0),
             "None or a number of bytes (in the environment also 512M, 2G)",
-            "bytes of freed memory kept for reuse; None: a quarter of what the process may use",
+            "bytes of freed memory kept for reuse; None: what the last second needed twice",
         ),
         Row(
             "cache_dir",
@@ -323,8 +320,6 @@ def _is_debugging() -> bool:
 
 
 errors.is_debugging = _is_debugging
-
-
 MOST_KEPT = 64
 _kept: dict[Options, Options] = {}
 
@@ -340,30 +335,35 @@ def set_defaults(**changes: Any) -> None:
     """Change settings for the whole process (the command line does this)."""
     old = defaults()
     new = _same(old._replace(**_checked(changes)))
-    _set_process(new)
-    _changed(old, new)
+    _changed(old, _set_process(new))
 
 
 def options(**changes: Unpack[Settings]) -> _GeneratorContextManager[Options]:
     """Change settings inside a `with` block, for this thread and the tasks started in it.
 
-    The settings are those of `Options`; `fusewright help options` lists them with their meaning,
-    and `with options(...) as chosen` gives all that hold inside.  Settings that are not named keep
-    what holds outside; at the end of the block everything is as it was, also after an error.
-    Without `with`, nothing changes.
+    `fusewright help options` lists them with their meaning; `with options(...) as chosen` gives all
+    that hold inside.  Settings that are not named keep what holds outside; at the end of the block
+    everything is as it was, also after an error.  Without `with`, nothing changes.
 
-    >>> with options(threads=1, fuse=False) as chosen:
-    ...     print(chosen.threads, chosen.fuse, chosen.strict)
-    1 False False
+    Raises:
+        FusewrightError: for an unknown setting or a value it cannot have (FW113).
 
-    A setting that does not exist, or a value it cannot have, is an `OptionError`, and nothing
-    changes:
-
-    >>> options(threads=0)
-    Traceback (most recent call last):
-    fusewright.base.errors.OptionError: option 'threads' cannot be 0 [FW113]
+    Examples:
+        >>> import fusewright as fw
+        >>> with fw.options(threads=1, fuse=False) as chosen:
+        ...     print(chosen.threads, chosen.fuse, chosen.strict)
+        1 False False
+        >>> fw.options(threads=0)
+        Traceback (most recent call last):
+        fusewright.base.errors.OptionError: option 'threads' cannot be 0 [FW113]
     """
     return _inside(_checked(changes))
+
+
+options.__doc__ = f"{options.__doc__}\n    All, with their defaults:\n\n" + "\n".join(
+    f"    {name} = {Options._field_defaults[name]!r}: {row.meaning} ({row.allowed})"
+    for name, row in TABLE.items()
+)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 from fusewright._core import native
 from fusewright.base.errors import FusewrightError
 from fusewright.base.options import current
-from fusewright.kernels.kernel_data import Fuse, KernelData, plain_function
+from fusewright.kernels.kernel_data import Fuse, Integers, KernelData, plain_function
 from fusewright.runtime.listening import listeners
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Kernel(KernelData, Generic[P, R]):
     """
 
     def __init__(
-        self, function: Callable[P, R], integers: str = "python", fuse: Fuse = None
+        self, function: Callable[P, R], integers: Integers = "python", fuse: Fuse = None
     ) -> None:
         super().__init__(function, integers, fuse)
         functools.update_wrapper(self, function)
@@ -81,17 +81,17 @@ class Kernel(KernelData, Generic[P, R]):
 
 @overload
 def kernel(
-    function: Callable[P, R], *, integers: str = "python", fuse: Fuse = None
+    function: Callable[P, R], *, integers: Integers = "python", fuse: Fuse = None
 ) -> Kernel[P, R]: ...
 
 
 @overload
 def kernel(
-    function: None = None, *, integers: str = "python", fuse: Fuse = None
+    function: None = None, *, integers: Integers = "python", fuse: Fuse = None
 ) -> Callable[[Callable[P, R]], Kernel[P, R]]: ...
 
 
-def kernel(function: Any = None, *, integers: str = "python", fuse: Fuse = None) -> Any:
+def kernel(function: Any = None, *, integers: Integers = "python", fuse: Fuse = None) -> Any:
     """Compile a function of loops: `@fw.kernel`, or `@fw.kernel(fuse=...)` with settings.
 
     The function is plain Python over arrays and numbers: loops over ranges, `while`, `if`,
@@ -102,27 +102,34 @@ def kernel(function: Any = None, *, integers: str = "python", fuse: Fuse = None)
     `fusewright.numpy` (the call is recorded, and fuses with what stands before and after it),
     and numbers; the types of the arguments decide what is compiled, extents never do.
 
-    >>> import numpy, fusewright as fw
-    >>> @fw.kernel
-    ... def running(x, out):
-    ...     total = 0.0
-    ...     for i in range(len(x)):
-    ...         total += x[i]
-    ...         out[i] = total
-    >>> x, out = numpy.arange(5.0), numpy.zeros(5)
-    >>> running(x, out)
-    >>> out.tolist()
-    [0.0, 1.0, 3.0, 6.0, 10.0]
-
     Args:
         function: the function; it is read when the kernel is first called.
-        integers: `"python"`: `//` and `%` of integers round as Python's do; `"c"`: they may round
+        integers: `"python"`: `//` and `%` of integers round as Python's do; `"c"`: they round
             towards zero.
-        fuse: whether its loops may fuse with others: None follows `fw.options(fuse=...)`.
+        fuse: whether its loops may fuse with others, or up to which level: None follows
+            `fw.options(fuse=...)`.
 
-    `running.__wrapped__` is the undecorated function, `running.explain()` says how each loop
-    runs and why, `fw.options(check=True)` checks every index.  Errors: `fw.FusewrightError` for
-    what cannot be compiled, with the line, the reason and what to write instead.
+    Returns:
+        A kernel `k`: `k.__wrapped__` is the undecorated function, `k.explain()` says how each loop
+            runs and why.
+
+    Raises:
+        FusewrightError: at a call that cannot be compiled, before anything runs, with the line,
+            the reason and what to write instead; under `fw.options(check=True)` for an index out
+            of bounds, which is undefined otherwise.
+
+    Examples:
+        >>> import numpy, fusewright as fw
+        >>> @fw.kernel
+        ... def running(x, out):
+        ...     total = 0.0
+        ...     for i in range(len(x)):
+        ...         total += x[i]
+        ...         out[i] = total
+        >>> x, out = numpy.arange(5.0), numpy.zeros(5)
+        >>> running(x, out)
+        >>> out.tolist()
+        [0.0, 1.0, 3.0, 6.0, 10.0]
     """
     if function is None:
         return lambda decorated: Kernel(decorated, integers, fuse)
@@ -130,6 +137,27 @@ def kernel(function: Any = None, *, integers: str = "python", fuse: Fuse = None)
 
 
 def func(function: Callable[P, R]) -> Callable[P, R]:
-    """Mark a function that kernels call: it is inlined there, and plain Python elsewhere."""
+    """Mark a function that kernels call: it is inlined there, and plain Python elsewhere.
+
+    Kernels inline functions without the mark, too; it says that one is meant for them, and lets a
+    type checker see its types.
+
+    Raises:
+        FusewrightError: for what is no Python function.
+
+    Examples:
+        >>> import numpy, fusewright as fw
+        >>> @fw.func
+        ... def square(x):
+        ...     return x * x
+        >>> @fw.kernel
+        ... def squares(a):
+        ...     for i in range(len(a)):
+        ...         a[i] = square(a[i])
+        >>> a = numpy.arange(4.0)
+        >>> squares(a)
+        >>> a.tolist(), square(3)
+        ([0.0, 1.0, 4.0, 9.0], 9)
+    """
     plain_function(function)
     return function

@@ -6,7 +6,7 @@ import ast
 import inspect
 from collections.abc import Callable
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from fusewright.base.errors import ArgumentError, KernelCallError, UnsupportedError
 from fusewright.base.options import FUSE_LEVELS
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from fusewright.frontends.kernels.context import Dialect
     from fusewright.frontends.kernels.source import Source
 
-Fuse = bool | str | None
+Fuse = bool | Literal["disjoint", "same", "dims", "shift", "overlap"] | None
+Integers = Literal["python", "c"]
 
 
 class KernelData:
@@ -27,7 +28,7 @@ class KernelData:
     """
 
     def __init__(
-        self, function: Callable[..., Any], integers: str = "python", fuse: Fuse = None
+        self, function: Callable[..., Any], integers: Integers = "python", fuse: Fuse = None
     ) -> None:
         if integers not in ("python", "c"):
             raise ArgumentError(f"integers={integers!r}", help='use "python" or "c"')

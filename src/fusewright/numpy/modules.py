@@ -86,12 +86,12 @@ def lookup(module: str, exports: Mapping[str, Any] | None = None) -> Callable[[s
             return exports[name]
         if not module and name in OWN_MODULES:
             return importlib.import_module(f"{PACKAGE}.{name}")
-        if not module and name in ELSEWHERE:
-            raise ElsewhereError(
-                f"module {PACKAGE!r} has no attribute {name!r}, as NumPy has none",
-                help=f"it is np.special.{ELSEWHERE[name]} ({PACKAGE}.special)",
-            )
-        original = getattr(importlib.import_module(full), name)
+        try:
+            original = getattr(importlib.import_module(full), name)
+        except AttributeError:
+            if not module and name[:1] != "_":
+                _say_where(name)
+            raise
         if isinstance(original, ModuleType):
             return importlib.import_module(_ours(original))
         label = f"{module}.{name}" if module else name
@@ -117,8 +117,18 @@ def listing(full: str, home: Mapping[str, Any]) -> Callable[[], list[str]]:
 
 OWN_MODULES = frozenset(("special",))
 """Modules NumPy does not have."""
-ELSEWHERE = {"gamma": "gamma", "gammaln": "gammaln", "lgamma": "gammaln", "j0": "j0", "j1": "j1"}
-"""Names that are looked for in the main namespace, and stand in `special`."""
+ALIASES = {"lgamma": "gammaln"}
+"""Names by which functions of `special` are looked for, too."""
+
+
+def _say_where(name: str) -> None:
+    """An error for what is looked for in the main namespace, and stands in `special`."""
+    found = ALIASES.get(name, name)
+    if found in importlib.import_module(f"{PACKAGE}.special").__all__:
+        raise ElsewhereError(
+            f"module {PACKAGE!r} has no attribute {name!r}, as NumPy has none",
+            help=f"it is np.special.{found} ({PACKAGE}.special)",
+        ) from None
 
 
 def _ours(original: ModuleType) -> str:

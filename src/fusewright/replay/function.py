@@ -16,7 +16,7 @@ from fusewright.base import bounded
 from fusewright.base.errors import StrictError
 from fusewright.base.options import current
 from fusewright.frontends.arrays import sharing, trace, views
-from fusewright.frontends.arrays.core import READ_ONLY, Handle, wrap_array
+from fusewright.frontends.arrays.core import READ_ONLY, Handle, handles_in, wrap_array
 from fusewright.frontends.arrays.creation import asarray
 from fusewright.ir.dtypes import from_numpy
 from fusewright.ir.graph import LEAF, Memory, Node, contiguous_strides, leaf
@@ -55,10 +55,13 @@ class _Replayer:
         return self._general_form(*args, **kwargs)  # type: ignore[attr-defined]
 
 
-_Base: Any = _Replayer if native is None else native.Replayer
+if TYPE_CHECKING:  # what it has is written here: other names are mistakes
+    _Base = object
+else:
+    _Base = _Replayer if native is None else native.Replayer
 
 
-class Jitted(_Base, Generic[P, R]):  # type: ignore[misc]
+class Jitted(_Base, Generic[P, R]):
     """A function that is recorded once for each structure of its arguments and replayed from then
     on.
     """
@@ -67,6 +70,7 @@ class Jitted(_Base, Generic[P, R]):  # type: ignore[misc]
     _replays: tuple[Any, ...]
 
     if TYPE_CHECKING:  # the core answers
+        __name__: str
 
         def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
 
@@ -338,7 +342,7 @@ def _lent(results: Results, wanted: list[Node], stand_ins: Placeholders, first: 
 
 
 def _evaluate_results(result: Any, roots: list[Handle]) -> None:
-    handles = [leaf for leaf in leaves_of(result) if isinstance(leaf, Handle)]
+    handles = handles_in(result)
     trace.evaluate(*(views.root_of(handle)._node for handle in (*handles, *roots)))
     for handle in handles:
         _forget(handle)

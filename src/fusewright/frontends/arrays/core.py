@@ -7,8 +7,10 @@ into the slots below when it is imported.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from fusewright._core import native
 from fusewright.frontends.arrays import trace
@@ -133,3 +135,33 @@ if native is not None:
 def evaluate(*handles: Handle) -> None:
     """Compute the values of several arrays at once."""
     trace.evaluate(*(handle._node for handle in handles))
+
+
+def handles_in(value: Any) -> list[Handle]:
+    """The arrays and lazy numbers in nested tuples, lists, dicts and dataclasses, in order."""
+    found: list[Handle] = []
+    _collect((value,), found, set())
+    return found
+
+
+def _collect(parts: Iterable[Any], found: list[Handle], opened: set[int]) -> None:
+    for item in parts:
+        if isinstance(item, Handle):
+            found.append(item)
+        elif type(item) not in _LEAVES and id(item) not in opened:
+            opened.add(id(item))  # a list may hold itself
+            _collect(_parts(item), found, opened)
+
+
+_LEAVES = frozenset((float, int, bool, complex, str, bytes, type(None), np.ndarray))
+"""What is looked at no further, to be quick."""
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    """What a container holds."""
+    if isinstance(value, tuple | list):
+        return value
+    if isinstance(value, dict):
+        return value.values()
+    fields = getattr(type(value), "__dataclass_fields__", ())
+    return [getattr(value, name, None) for name in fields]

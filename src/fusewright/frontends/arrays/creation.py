@@ -25,6 +25,28 @@ def asarray(obj: Any, dtype: Any = None, *, copy: bool | None = None) -> Any:
     A NumPy array is copied by default (later writes to it are not seen), unless nobody else can
     write to it; `copy=False` shares its memory.  One of our arrays is returned as it is, unless
     `copy=True` or another dtype is asked for.
+
+    Args:
+        obj: an array of any shape, nested lists, a number, or what has `__array__` or DLPack.
+        dtype: of the result: bool, (u)int8 to 64, float16 to 64, complex64 or complex128; by
+            default that of `obj`.
+        copy: True: always copy; False: never, and then every statement on the array is complete
+            when it returns; None: copy what somebody else could write to.
+
+    Returns:
+        An `Array` of any size; small arrays of `fusewright.numpy` are NumPy's own instead.
+
+    Raises:
+        FusewrightError: for other element types (FW102), and where `copy=False` cannot be.
+
+    Examples:
+        >>> import numpy, fusewright as fw
+        >>> plain = numpy.zeros(3)
+        >>> apart, shared = fw.asarray(plain), fw.asarray(plain, copy=False)
+        >>> apart += 1.0
+        >>> shared += 2.0
+        >>> plain.tolist(), apart.tolist()
+        ([2.0, 2.0, 2.0], [1.0, 1.0, 1.0])
     """
     if isinstance(obj, Handle):
         return _from_handle(obj, dtype, copy)
@@ -106,18 +128,8 @@ def _holds_handles(obj: Any) -> bool:
 
 
 def _computed_nested(obj: Any) -> Any:
-    nodes: list[Node] = []
-    _collect(obj, nodes)
-    trace.evaluate(*nodes)
+    core.evaluate(*core.handles_in(obj))
     return _plain(obj)
-
-
-def _collect(obj: Any, into: list[Node]) -> None:
-    for item in obj:
-        if isinstance(item, Handle):
-            into.append(item._node)
-        elif isinstance(item, list | tuple):
-            _collect(item, into)
 
 
 def _plain(obj: Any) -> Any:

@@ -40,7 +40,25 @@ else:
 
 
 class Array(Operators, Methods, Protocols, Handle):
-    """A lazy array.  Make one with `asarray`, `zeros`, `arange`, ... or by computing with one."""
+    """A lazy array.  Make one with `asarray`, `zeros`, `arange`, ... or by computing with one.
+
+    It has the operators, methods and attributes of `numpy.ndarray`, and is one to `isinstance` of
+    the drop-in's `ndarray`.  Operations are recorded; they run when a value is asked for: by
+    `float()`, `if`, printing, `numpy.asarray`, iteration, `fw.evaluate`, other libraries.  Shape
+    and dtype are known at once, and so are errors in them.
+
+    Raises:
+        TypeError: when called; arrays are made by functions.
+
+    Examples:
+        >>> import fusewright as fw, fusewright.numpy as np
+        >>> x = np.arange(6000.0).reshape(2000, 3)
+        >>> y = (x * x).sum(axis=0)  # recorded
+        >>> y.shape, y.dtype, isinstance(x, fw.Array), isinstance(x, np.ndarray)
+        ((3,), dtype('float64'), True, True)
+        >>> float(y[0])  # computed
+        23982003000.0
+    """
 
     __slots__ = ()
 
@@ -145,6 +163,10 @@ core.view_class = View  # type: ignore[assignment]  # what types say of it is `c
 core.scalar_class = Scalar
 core.masked_class = Masked
 core.handle_classes = frozenset((Array, View, Scalar))
+for part in Array.__mro__[:-2]:  # `help(x.sum)`: NumPy's words where ours say nothing else
+    for name, member in vars(part).items():
+        if name[0] != "_" and member.__doc__ is None:
+            member.__doc__ = getattr(np.ndarray, name).__doc__
 if native is not None:
     native.set_classes(Array, Scalar, View)
     native.set_subscripts(Slice, items.getitem, items.setitem, items.delitem)

@@ -220,6 +220,7 @@ class Methods(Handle):
 
     @property
     def device(self) -> str:
+        """Where the elements are: always `"cpu"`."""
         return "cpu"
 
     def to_device(self, device: str, /, *, stream: Any = None) -> Any:

@@ -281,13 +281,7 @@ def gives_out(function: Any, count: int) -> bool:
 
 def _pending_in(value: Any) -> list[Node]:
     """The recorded values inside nested arguments."""
-    if isinstance(value, Handle):
-        return [sharing.stored_node(value)]
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list | tuple):
-        return [node for item in value for node in _pending_in(item)]
-    return []
+    return [sharing.stored_node(handle) for handle in core.handles_in(value)]
 
 
 READERS = frozenset((

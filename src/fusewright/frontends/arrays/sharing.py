@@ -277,7 +277,21 @@ _block = _Block()
 
 
 class lazy(ContextDecorator):
-    """Let statements on shared memory stay pending; everything has landed when the block ends."""
+    """Let statements on shared memory stay pending; everything has landed when the block ends.
+
+    In the block nobody else may look at NumPy's arrays that our arrays share memory with, or that
+    kernels write into.  `sync()` lets all land at once.
+
+    Examples:
+        >>> import numpy, fusewright as fw
+        >>> plain = numpy.zeros(1000)
+        >>> shared = fw.asarray(plain, copy=False)
+        >>> with fw.lazy():
+        ...     shared += 1.0  # recorded
+        ...     shared *= 2.0  # and run with it, in one pass
+        >>> float(plain[0])
+        2.0
+    """
 
     def __enter__(self) -> None:
         trace.enter_lazy(1)

@@ -54,7 +54,21 @@ class Family:
     `leaf(*index)` gives the name of a row of input, a number, or None where the value is no leaf;
     a leaf's alternatives are not asked for.
 
-    Raises `RecurrenceError` for a name with spaces.
+    Raises:
+        FusewrightError: for a name that is empty or has spaces (FW300).
+
+    Examples:
+        Powers of a scalar, by two alternatives of which the planner takes one:
+
+        >>> import fusewright as fw
+        >>> def alternatives(n):
+        ...     return [[("x", "power", n - 1)], [(("x", "x"), "power", n - 2)]]
+        >>> def leaf(n):
+        ...     return 1.0 if n == 0 else "first" if n == 1 else None
+        >>> power = fw.Family("power", "n", alternatives, leaf)
+        >>> compiled = fw.recurrence([(power, 5)], power, scalars=["x"]).compile()
+        >>> compiled({"x": 2.0}, {"first": [2.0, 2.0]}).tolist()
+        [[32.0, 32.0]]
     """
 
     name: str
@@ -82,7 +96,18 @@ class LinearMap:
     `matrix` has the shape (values, columns) and finite entries; entries of 0 cost nothing.
     `columns` are the components that the columns stand for, 0 to n - 1 if left out.
 
-    Raises `RecurrenceMapError`, a `ValueError`, where shapes do not fit or an entry is not finite.
+    Raises:
+        FusewrightError: where shapes do not fit or an entry is not finite (FW304, a `ValueError`).
+
+    Examples:
+        Sum and difference of the values 0 and 1:
+
+        >>> import fusewright as fw
+        >>> pair = fw.Family("pair", "n", lambda n: [], leaf=lambda n: f"p{n}")
+        >>> turned = fw.LinearMap("turned", pair, [[1.0, 1.0], [1.0, -1.0]], axis=0)
+        >>> graph = fw.recurrence([(turned, 0), (turned, 1)], [pair, turned])
+        >>> graph.compile()({}, {"p0": [5.0], "p1": [3.0]}).tolist()
+        [[8.0], [2.0]]
     """
 
     name: str
@@ -115,6 +140,19 @@ class Accumulate:
 
     Whatever `of` reads has that axis in front of its columns, such as the pairs of primitives that
     an integral is contracted over.  One graph sums along one axis, and sums no sums.
+
+    Raises:
+        FusewrightError: for a name that is empty or has spaces (FW300).
+
+    Examples:
+        Two columns, each the sum of three places:
+
+        >>> import fusewright as fw
+        >>> term = fw.Family("term", "n", lambda n: [], leaf=lambda n: "t")
+        >>> total = fw.Accumulate("total", term, "places")
+        >>> graph = fw.recurrence([(total, 0)], [term, total])
+        >>> graph.compile()({}, {"t": [[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]]}).tolist()
+        [[6.0, 60.0]]
     """
 
     name: str
