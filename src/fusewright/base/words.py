@@ -49,6 +49,17 @@ def seconds(value: float) -> str:
     return f"{_digits(value * scale)} {unit}"
 
 
+def times_as_much(more: float, less: float) -> str:
+    """How many times as much; nothing where it is not more.
+
+    >>> [times_as_much(n, 2) for n in (2, 3, 24, 26504)], times_as_much(3, 0)
+    (['', '1.5x', '12x', '13,252x'], '')
+    """
+    if not more > less > 0:
+        return ""
+    return f"{more / less:,.1f}x" if more < 9.95 * less else f"{more / less:,.0f}x"
+
+
 def count(number: int, noun: str) -> str:
     """A number of things.
 

@@ -199,6 +199,8 @@ def _run_once(request: Request, plain: Path | None, timed: Path | None = None) -
         importlib.import_module("fusewright.bridges.pyscf").install()
     with _listening(request.listens) as profile:
         outcome = execute(request.program, Settings(request.plain, request.library, at_end))
+    if profile is not None:
+        profile.began = outcome.began  # what was loaded before is none of the program's time
     if refused:
         raise refused[0]
     if request.save is not None and outcome.error is None:
