@@ -100,7 +100,7 @@ def execute(program: Program, settings: Settings) -> Outcome:
     """
     if not settings.plain:
         # For good: the program's threads and exit functions run on after its last line.
-        redirect(_folders(program), settings.library)
+        redirect(folders_of(program), settings.library)
     try:
         loaded = _LOADERS[program.kind](program, settings.plain)
     except (SyntaxError, ImportError) as error:
@@ -109,7 +109,7 @@ def execute(program: Program, settings: Settings) -> Outcome:
     return _run(program, loaded, settings.finish)
 
 
-def _folders(program: Program) -> list[str]:
+def folders_of(program: Program) -> list[str]:
     """Where the user's modules lie."""
     if program.kind == "module":
         return [os.getcwd(), *_package_folders(program.name)]
