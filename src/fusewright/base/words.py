@@ -50,14 +50,15 @@ def seconds(value: float) -> str:
 
 
 def times_as_much(more: float, less: float) -> str:
-    """How many times as much; nothing where it is not more.
+    """How many times as much; nothing where it is not more, or the other is nothing.
 
-    >>> [times_as_much(n, 2) for n in (2, 3, 24, 26504)], times_as_much(3, 0)
-    (['', '1.5x', '12x', '13,252x'], '')
+    >>> [times_as_much(n, 20) for n in (20, 20.5, 30, 240, 26504)], times_as_much(3, 0)
+    (['', '', '1.5x', '12x', 'over 1,000x'], '')
     """
-    if not more > less > 0:
-        return ""
-    return f"{more / less:,.1f}x" if more < 9.95 * less else f"{more / less:,.0f}x"
+    ratio = more / less if less > 0 else 0.0
+    if ratio > 1000:
+        return "over 1,000x"
+    return "" if ratio < 1.05 else f"{ratio:.1f}x" if ratio < 9.95 else f"{ratio:.0f}x"
 
 
 def count(number: int, noun: str) -> str:

@@ -8,6 +8,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
+from fusewright.base.html import sentence
 from fusewright.base.values import dataclass
 from fusewright.base.words import count, seconds, size, times_as_much
 from fusewright.cli.compare import Comparison
@@ -94,6 +97,7 @@ def render(profile: Profile, story: Story) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {"seconds": seconds, "size": size, "place": short, "anchor": anchor}
+    environment.filters["sentence"] = lambda text: Markup(sentence(text))
     environment.globals |= {"count": count, "times_as_much": as_much}
     return environment.get_template("report.html").render(_view(profile, story))
 

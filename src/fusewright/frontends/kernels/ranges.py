@@ -57,7 +57,7 @@ def _is_natural_term(term: Expr, ranges: Ranges, naturals: Collection[Expr]) -> 
 
 
 def _is_greater(term: Expr) -> bool:
-    """Whether it is the greater of two numbers, as `max(a, b)` is translated: `b if b > a else a`."""
+    """Whether it is the greater of two numbers, as `max(a, b)` is translated."""
     if term.name != "where":
         return False
     test, chosen, other = term.args
