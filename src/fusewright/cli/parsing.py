@@ -42,6 +42,14 @@ COMMANDS = {
 }
 
 
+BEGIN = """\
+to begin:
+  fusewright demo                      a packaged program, with NumPy and with Fusewright
+  fusewright run --compare program.py  your own program, with both: times, and the same results?
+  fusewright explain program.py        where its time went, and what to try
+"""
+
+
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         meant = _meant(message, self._option_string_actions)
@@ -115,7 +123,10 @@ def _is_installed(name: str) -> bool:
 def commands_parser() -> _Parser:
     """Of all commands; `run` and `explain` take their words apart themselves."""
     parser = _Parser(
-        prog="fusewright", description="Runs NumPy programs faster by fusing their steps."
+        prog="fusewright",
+        description="Runs NumPy programs faster by fusing their steps.",
+        epilog=BEGIN,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="store_true", help="print the version")
     commands = parser.add_subparsers(dest="command", metavar="command", parser_class=_Parser)
