@@ -204,9 +204,7 @@ def _run_parser(command: str) -> argparse.ArgumentParser:
     flag = argparse.BooleanOptionalAction
     parser.add_argument("--explain", action="store_true", help="print what fused and why")
     parser.add_argument("--full", action="store_true", help="explain every kernel, not a screenful")
-    parser.add_argument(
-        "--report", "--html", type=_output, metavar="FILE", help="write an HTML report"
-    )
+    parser.add_argument("--report", "--html", type=_output, metavar="FILE", help="an HTML report")
     parser.add_argument(
         "--compare", action="store_true", help="run it with NumPy too; exit code 1 if they differ"
     )

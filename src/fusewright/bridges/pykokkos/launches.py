@@ -188,8 +188,7 @@ def run(
     numbers, steps = bounds_of(policy)
     natural = min(numbers[::2]) >= 0
     kernel = launch.kernel(reducer, declared, natural, team, extents)
-    simple = declared and tuple(kwargs) == launch.unit.keywords
-    simple = simple and _is_simple(launch, workunit, kwargs)
+    simple = declared and _is_simple(launch, workunit, kwargs)
     if pattern == "for":
         at_once = kernel.is_opaque and repeats.is_small(given)
         kernel(*numbers, *(repeats.at_once if at_once else _lazy)(given))
@@ -217,7 +216,7 @@ def _lazy(values: Iterable[Any]) -> list[Any]:
 def _is_simple(launch: Launch, workunit: Any, kwargs: Mapping[str, Any]) -> bool:
     """Whether such a launch is known by its work unit and the names of its arguments."""
     unit = launch.unit
-    if launch.dims > 1 or unit.draws or unit.team:
+    if launch.dims > 1 or unit.draws or unit.team or tuple(kwargs) != unit.keywords:
         return False
     if any(isinstance(value, RandomPool) for value in kwargs.values()):
         return False
