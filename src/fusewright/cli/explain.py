@@ -10,6 +10,7 @@ from fusewright.cli import overview
 from fusewright.cli.console import place
 from fusewright.cli.overview import ratio, times
 from fusewright.cli.summary import FlushGroup, KernelGroup, OpaqueGroup, Summary
+from fusewright.runtime.profile import left_to_library
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -67,7 +68,7 @@ def _add_opaque(tree: Tree, step: OpaqueGroup) -> None:
         f"[yellow]{step.label} library step[/] {escape(f'{step.library}: {step.name}')} "
         f"at {escape(place(step.line))}{times(step.runs)}, {seconds(step.seconds)}"
     )
-    branch.add(escape(f"not compiled: {step.why}"))
+    branch.add(escape(left_to_library(step.why)))
 
 
 def _add_kernel(tree: Tree, kernel: KernelGroup) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from fusewright.base.words import count, seconds, size, times_as_much
 from fusewright.cli.console import place
 from fusewright.cli.summary import KernelGroup, OpaqueGroup, Summary
-from fusewright.plan.support import ON_PURPOSE
+from fusewright.ir.library_steps import ON_PURPOSE
 from fusewright.runtime.decisions import KINDS
 from fusewright.runtime.profile import first_case
 
@@ -105,10 +105,11 @@ def totals(summary: Summary) -> Iterator[str]:
         f"{count(summary.kernel_runs, 'kernel run')} of {count(len(summary.kernels), 'kernel')} "
         f"in {seconds(summary.kernel_seconds)}"
     )
-    yield (
-        f"memory moved {size(summary.bytes_moved)}; one operation at a time "
-        f"{size(summary.bytes_unfused)}{ratio(summary.bytes_unfused, summary.bytes_moved)}"
-    )
+    if summary.operations:
+        yield (
+            f"memory moved {size(summary.bytes_moved)}; one operation at a time "
+            f"{size(summary.bytes_unfused)}{ratio(summary.bytes_unfused, summary.bytes_moved)}"
+        )
     yield f"compiling {seconds(summary.compile_seconds)}"
     if summary.opaque:
         yield (

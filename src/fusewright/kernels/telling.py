@@ -126,8 +126,9 @@ def _bytes(kernel: Loops, given: Sequence[int]) -> tuple[int, int]:
 
 
 def _loop(loop: LoopReport) -> Operation:
-    elsewhere = loop.why and loop.because[1] not in (0, loop.span[1])
-    why = loop.why + (f" (line {loop.because[1]})" if elsewhere else "")
+    place = f"(line {loop.because[1]})"
+    elsewhere = loop.why and loop.because[1] not in (0, loop.span[1]) and place not in loop.why
+    why = loop.why + (f" {place}" if elsewhere else "")
     how = " and ".join(WORDED[way] for way in loop.ways) or "in order"
     return Operation(heading(loop), "", (), how, _line(loop.span), why)
 

@@ -96,7 +96,12 @@ class Explanation:
         parts = [count(len(self.kernels), "kernel")]
         if self.library_steps:
             parts.append(count(len(self.library_steps), "library step"))
-        yield f"{' and '.join(parts)} {verb}; {_bytes_line(self.bytes_moved, self.bytes_unfused)}"
+        loops = all(kernel.kind == "loops" for kernel in self.kernels)
+        moved = (
+            f"their arrays have {size(self.bytes_moved)}" if loops and self.kernels
+            else _bytes_line(self.bytes_moved, self.bytes_unfused)
+        )  # fmt: skip
+        yield f"{' and '.join(parts)} {verb}; {moved}"
 
     def _flush(self, flush: Flush, runs: int) -> Iterator[str]:
         if self.ran:
@@ -112,7 +117,7 @@ class Explanation:
     def _library(self, step: OpaqueRecord) -> Iterator[str]:
         took = f", {seconds(step.seconds)}" if self.ran else ""
         yield f"library step {step.name} ({step.library}){_at(step.line)}{took}"
-        yield f"    not compiled: {step.why}"
+        yield f"    {step.reason}"
 
     def _kernel(self, kernel: KernelRecord) -> Iterator[str]:
         yield from _heading(kernel)

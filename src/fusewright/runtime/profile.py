@@ -16,6 +16,7 @@ from fusewright._core import native
 from fusewright.base import hooks
 from fusewright.base.values import dataclass
 from fusewright.base.words import count
+from fusewright.ir.library_steps import ON_PURPOSE
 from fusewright.runtime.decisions import code_of
 from fusewright.runtime.listening import listeners as listeners
 from fusewright.runtime.listening import watchers
@@ -120,6 +121,20 @@ class OpaqueRecord(NamedTuple):
     seconds: float
     why: str
     line: Line | None = None
+
+    @property
+    def reason(self) -> str:
+        """Why, in a sentence: what the documentation lists is left to the library on purpose."""
+        return left_to_library(self.why)
+
+
+def left_to_library(why: str) -> str:
+    """The same of a reason.
+
+    >>> left_to_library("it has no compiled form"), left_to_library(ON_PURPOSE)
+    ('not compiled: it has no compiled form', 'left to the library, as documented')
+    """
+    return "left to the library, as documented" if why == ON_PURPOSE else f"not compiled: {why}"
 
 
 Step = KernelRecord | OpaqueRecord
