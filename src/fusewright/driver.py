@@ -22,6 +22,7 @@ from fusewright.ir import graph
 from fusewright.ir.graph import Node
 from fusewright.runtime import reuse
 from fusewright.runtime.listening import listeners
+from fusewright.runtime.once import elapsed, noted
 from fusewright.runtime.trace import Key, Known, Slice, computed_once, take
 from fusewright.targets.cpu import (
     ahead,
@@ -387,8 +388,10 @@ def cached() -> int:
 
 def _tell(began: float, *what: Any) -> None:
     """Run (`record.run`), and tell every listener what ran; planning and compiling began before."""
-    profile.not_recording(perf_counter() - began)
-    profile.as_evaluation(record.run, began, *what)
+    profile.not_recording(elapsed(began))
+    with noted("telling"):
+        run = record.run  # it is loaded now
+    profile.as_evaluation(run, began, *what)
 
 
 hooks.set_evaluate(evaluate, driver=True)

@@ -90,10 +90,21 @@ static PyObject *as_evaluation(PyObject *module, PyObject *given)
     return result;
 }
 
+/* as_recording(function, arguments, names): what it takes is recording */
+static PyObject *as_recording(PyObject *module, PyObject *given)
+{
+    (void)module;
+    PyObject *function, *arguments, *names;
+    if (!PyArg_ParseTuple(given, "OO!O!", &function, &PyTuple_Type, &arguments, &PyDict_Type, &names))
+        return NULL;
+    TIMED(PyObject *, PyObject_Call(function, arguments, names));
+}
+
 PyMethodDef timing_methods[] = {
     {"time_recording", time_recording, METH_O, "Whether calls of the front ends are timed."},
     {"recording_seconds", recording_seconds, METH_NOARGS, "The time in them so far, without evaluations."},
     {"not_recording", not_recording, METH_O, "So many seconds just now were no recording."},
     {"as_evaluation", as_evaluation, METH_VARARGS, "Call a function whose time is no recording."},
+    {"as_recording", as_recording, METH_VARARGS, "Call a function whose time is recording."},
     {NULL},
 };

@@ -97,12 +97,12 @@ def without_memory_bounds(text: str) -> str:
 
 
 def _distance(hull: Hull) -> str:
-    """`+1`, or `-1..+1`; `..` is open where the distance grows with a parameter."""
+    """`+1`, or `-1..+1`; `0 or more` where the distance grows with a parameter."""
     open_ = (None if end is None or abs(end) >= HUGE else end for end in hull)
     low, high = ("" if end is None else f"{end:+d}" if end else "0" for end in open_)
-    if not low and not high:
-        return "not constant"
-    return low if low == high else f"{low}..{high}"
+    if low and high:
+        return low if low == high else f"{low}..{high}"
+    return f"{low} or more" if low else f"{high} or less" if high else "not constant"
 
 
 def _names(unit: Unit, numbers: Sequence[int]) -> list[str]:
@@ -130,7 +130,7 @@ def _case(
 
 def _deed(label: str, access: Access, iteration: Iteration, cell: str, may: str) -> str:
     line = f" (line {access.span[1]})" if access.span else ""
-    at = ", ".join(f"{_name(dim)}={number}" for dim, number in iteration)
+    at = ", ".join(f"{dim.name}={number}" for dim, number in iteration if dim.name)
     where = f" at {at}" if at else ""
     if isinstance(access.root, Token):
         deed = DEEDS.get(access.root.kind, f"has {access.root}")

@@ -11,12 +11,13 @@ _CELL = ' style="text-align: left; vertical-align: top"'
 
 
 def sentence(text: str) -> str:
-    """A sentence; what stands between backquotes is code.
+    """A sentence, or several lines; what stands between backquotes is code.
 
     >>> sentence("reads `a[i]` < 3")
     'reads <code>a[i]</code> &lt; 3'
     """
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text, quote=False))
+    marked = re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text, quote=False))
+    return marked.replace("\n", "<br>")
 
 
 def code(text: str) -> str:

@@ -49,6 +49,18 @@ def seconds(value: float) -> str:
     return f"{_digits(value * scale)} {unit}"
 
 
+def times_as_much(more: float, less: float) -> str:
+    """How many times as much; nothing where it is not more, or the other is nothing.
+
+    >>> [times_as_much(n, 20) for n in (20, 20.5, 30, 240, 26504)], times_as_much(3, 0)
+    (['', '', '1.5x', '12x', 'over 1,000x'], '')
+    """
+    ratio = more / less if less > 0 else 0.0
+    if ratio > 1000:
+        return "over 1,000x"
+    return "" if ratio < 1.05 else f"{ratio:.1f}x" if ratio < 9.95 else f"{ratio:.0f}x"
+
+
 def count(number: int, noun: str) -> str:
     """A number of things.
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from fusewright.base import options
 from fusewright.base.words import count, size
 from fusewright.cli.console import progress, say
 from fusewright.cli.program import Settings, execute
+from fusewright.cli.run import Request, give_hints
 from fusewright.runtime import cache
-
-if TYPE_CHECKING:
-    from fusewright.cli.run import Request
 
 
 def command(chosen: argparse.Namespace) -> int:
@@ -62,6 +59,7 @@ def warm(request: Request) -> int:
     options.set_defaults(interpret=False, background=False, **request.changes())
     with progress(f"compiling what {request.program.name} needs"):
         outcome = execute(request.program, Settings(library=request.library))
+    give_hints(request)
     after = cache.info()
     new = count(after.entries - before.entries, "new file")
     say(f"{new} in {after.folder}, {size(after.nbytes)} in all")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from fusewright.base.words import count, seconds, size
@@ -9,6 +10,7 @@ from fusewright.cli import overview
 from fusewright.cli.console import place
 from fusewright.cli.overview import ratio, times
 from fusewright.cli.summary import FlushGroup, KernelGroup, OpaqueGroup, Summary
+from fusewright.runtime.profile import left_to_library
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -66,23 +68,29 @@ def _add_opaque(tree: Tree, step: OpaqueGroup) -> None:
         f"[yellow]{step.label} library step[/] {escape(f'{step.library}: {step.name}')} "
         f"at {escape(place(step.line))}{times(step.runs)}, {seconds(step.seconds)}"
     )
-    branch.add(escape(f"not compiled: {step.why}"))
+    branch.add(escape(left_to_library(step.why)))
 
 
 def _add_kernel(tree: Tree, kernel: KernelGroup) -> None:
     from rich.markup import escape
 
-    origins = ", ".join(f"{origin} {runs:,}" for origin, runs in kernel.origins)
+    origins = ", ".join(
+        origin + (f" {runs:,} times" if kernel.runs > 1 else "") for origin, runs in kernel.origins
+    )
     branch = tree.add(
         f"[cyan]{kernel.label} kernel[/] {escape(kernel.name)}{times(kernel.runs)}, "
         f"{seconds(kernel.seconds)}, {count(kernel.threads, 'thread')}, code from: {origins}"
     )
-    branch.add(
-        f"memory: read {size(kernel.bytes_read)}, written {size(kernel.bytes_written)}; "
-        f"unfused {size(kernel.bytes_unfused)}, saved {size(kernel.saved)}"
-        f"{ratio(kernel.bytes_unfused, kernel.bytes_moved)}"
-    )
-    branch.add(_operations(kernel))
+    moved = f"read {size(kernel.bytes_read)}, written {size(kernel.bytes_written)}"
+    if kernel.kind == "loops":
+        branch.add(f"arrays: {moved}")
+        branch.add(_loops(kernel))
+    else:
+        branch.add(
+            f"memory: {moved}; unfused {size(kernel.bytes_unfused)}, saved {size(kernel.saved)}"
+            f"{ratio(kernel.bytes_unfused, kernel.bytes_moved)}"
+        )
+        branch.add(_operations(kernel))
     for decision in kernel.decisions:
         at = f" ({place(decision.line)})" if decision.line else ""
         text = "\n".join(decision.lines(at)).removeprefix(decision.word)
@@ -91,15 +99,29 @@ def _add_kernel(tree: Tree, kernel: KernelGroup) -> None:
 
 
 def _operations(kernel: KernelGroup) -> Table:
+    rows = (
+        (o.name, o.dtype, " x ".join(map(str, o.shape)) or "scalar", o.place, place(o.line))
+        for o in kernel.operations
+    )
+    return _table(("operation", "dtype", "shape", "lives in", "line"), rows)
+
+
+def _loops(kernel: KernelGroup) -> Table:
+    rows = (
+        (place(o.line), o.name, o.place + (f": {o.why}" if o.why else ""))
+        for o in kernel.operations
+    )
+    return _table(("line", "loop", "runs"), rows)
+
+
+def _table(headings: Iterable[str], rows: Iterable[Sequence[str]]) -> Table:
     from rich import box
     from rich.markup import escape
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for heading in ("operation", "dtype", "shape", "lives in", "line"):
-        table.add_column(heading)
-    for operation in kernel.operations:
-        shape = " x ".join(map(str, operation.shape)) or ("scalar" if operation.dtype else "")
-        cells = (operation.name, operation.dtype, shape, operation.place, place(operation.line))
-        table.add_row(*map(escape, cells))
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        table.add_row(*map(escape, row))
     return table

@@ -19,6 +19,23 @@ from fusewright.targets.target import target
 PACKAGES = ("fusewright", "numpy", "llvmlite")
 
 
+WORDS = {
+    "first": "first-level cache", "second": "second-level cache", "third": "last-level cache",
+    "past": "results written past the caches from", "rows": "row buffers of a kernel",
+    "first_bandwidth": "first-level bandwidth", "second_bandwidth": "second-level bandwidth",
+    "third_bandwidth": "last-level bandwidth", "memory_bandwidth": "memory bandwidth",
+    "multiply_add": "products and sums", "divide": "divisions", "product": "products of matrices",
+    "exp": "exponentials", "fork": "sharing work among threads", "launch": "starting a kernel",
+    "page": "first touch of a page", "layer": "calling a layer of products",
+    "chain_gain": "products fuse from a gain of", "compile_start": "compiling, each kernel",
+    "compile_structure": "compiling, each structure", "compile_node": "compiling, each operation",
+    "compile_line": "compiling, each line of code", "read_streams": "arrays read at once",
+    "write_streams": "arrays written at once", "flush_elements": "loops flush from",
+    "flush_records": "loops flush after",
+}  # fmt: skip
+"""What the fields of the machine's record are called here."""
+
+
 def command(chosen: argparse.Namespace) -> int:
     """Print everything as aligned lines of `name  value`."""
     rows = [*_versions(), *_machine(), *record_rows(), *_cache(), *_settings()]
@@ -53,7 +70,7 @@ def record_rows() -> Iterator[tuple[str, str]]:
     for name, value in record._asdict().items():
         unit = stored.UNITS[name]
         shown = size(value) if unit == "bytes" else f"{value:.4g} {unit}"
-        yield f"machine {name.replace('_', ' ')}", f"{shown}  ({origins.get(name, 'default')})"
+        yield f"machine: {WORDS[name]}", f"{shown}  ({origins.get(name, 'default')})"
 
 
 def processor() -> str:

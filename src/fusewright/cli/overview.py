@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from fusewright.base.words import count, seconds, size
+from fusewright.base.words import count, seconds, size, times_as_much
 from fusewright.cli.console import place
 from fusewright.cli.summary import KernelGroup, OpaqueGroup, Summary
-from fusewright.plan.support import ON_PURPOSE
+from fusewright.ir.library_steps import ON_PURPOSE
+from fusewright.runtime.decisions import KINDS
+from fusewright.runtime.profile import first_case
 
 MOST_DEAREST = 3
 """Steps told first, those that took longest."""
@@ -33,22 +35,40 @@ class TimeShare(NamedTuple):
 def shares_of(summary: Summary, whole: float) -> list[TimeShare]:
     """Where the time went; the parts add up to the whole."""
     inside = min(summary.flush_seconds, whole)
-    kernels = min(summary.kernel_seconds, inside)
-    library = min(summary.opaque_seconds, inside - kernels)
-    compiling = min(summary.compile_seconds, inside - kernels - library)
-    outside = whole - inside
-    telling = min(summary.telling, outside)
-    recording = min(summary.recording or 0.0, outside - telling)
+    flushes = _Rest(inside)
+    kernels = flushes.take(summary.kernel_seconds)
+    library = flushes.take(summary.opaque_seconds)
+    compiling = flushes.take(summary.compile_seconds)
+    loading = flushes.take(summary.loading_inside)
+    others = _Rest(whole - inside)
+    telling = others.take(summary.telling)
+    loading += others.take(summary.loading - summary.loading_inside)
+    translating = others.take(summary.translating)
+    recording = others.take(summary.recording or 0.0)
     unknown = summary.recording is None
     return [
         TimeShare("kernels", kernels),
         TimeShare("library steps", library),
         TimeShare("compiling", compiling),
-        TimeShare("planning and starting kernels", inside - kernels - library - compiling),
+        TimeShare("planning and starting kernels", flushes.seconds + translating),
+        TimeShare("loading Fusewright's modules", loading),
         TimeShare("recording operations", recording),
         TimeShare("noting all this", telling),
-        TimeShare(OWN_AND_RECORDING if unknown else OWN, outside - telling - recording),
+        TimeShare(OWN_AND_RECORDING if unknown else OWN, others.seconds),
     ]
+
+
+class _Rest:
+    """Seconds of which parts are taken, never more than there are left."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+
+    def take(self, wanted: float) -> float:
+        """As much of it as there is."""
+        taken = min(max(wanted, 0.0), self.seconds)
+        self.seconds -= taken
+        return taken
 
 
 def lines_of(summary: Summary, whole: float | None) -> Iterator[str]:
@@ -78,16 +98,18 @@ def split(summary: Summary, whole: float) -> Iterator[str]:
 def totals(summary: Summary) -> Iterator[str]:
     """What ran, and how much memory it moved."""
     flushes = sum(f.runs for f in summary.flushes)
+    operations = count(summary.operations, "array operation")
     yield (
         f"{count(flushes, 'flush') if flushes == 1 else f'{flushes:,} flushes'}: "
-        f"{count(summary.operations, 'array operation')} ran as "
+        f"{f'{operations} ran as ' if summary.operations else ''}"
         f"{count(summary.kernel_runs, 'kernel run')} of {count(len(summary.kernels), 'kernel')} "
         f"in {seconds(summary.kernel_seconds)}"
     )
-    yield (
-        f"memory moved {size(summary.bytes_moved)}; one operation at a time "
-        f"{size(summary.bytes_unfused)}{ratio(summary.bytes_unfused, summary.bytes_moved)}"
-    )
+    if summary.operations:
+        yield (
+            f"memory moved {size(summary.bytes_moved)}; one operation at a time "
+            f"{size(summary.bytes_unfused)}{ratio(summary.bytes_unfused, summary.bytes_moved)}"
+        )
     yield f"compiling {seconds(summary.compile_seconds)}"
     if summary.opaque:
         yield (
@@ -99,7 +121,8 @@ def totals(summary: Summary) -> Iterator[str]:
 
 def ratio(unfused: int, moved: int) -> str:
     """How many times as much is moved one operation at a time: ` (3.0x)`."""
-    return f" ({unfused / moved:.1f}x)" if unfused > moved > 0 else ""
+    found = times_as_much(unfused, moved)
+    return f" ({found})" if found else ""
 
 
 def times(runs: int) -> str:
@@ -126,7 +149,7 @@ def _dear(step: KernelGroup | OpaqueGroup) -> str:
     else:
         lines = [o.line for o in step.operations if o.place != "input" and o.line]
         whys = [o.why for o in step.operations if o.why and o.place == "in order"]
-        whys += [f"{d.what} not fused: {d.why}" for d in step.decisions if not d.fused]
+        whys += [f"{d.what} not fused: {d.short}" for d in step.decisions if not d.fused]
         line, why, what = next(iter(lines), None), next(iter(whys), ""), "kernel"
     told = f"  {step.label} {what} {step.name} at {place(line)}{times(step.runs)}, "
     return told + seconds(step.seconds) + (f": {why}" if why else "")
@@ -138,8 +161,8 @@ def _dear(step: KernelGroup | OpaqueGroup) -> str:
 def _advice(summary: Summary, parts: list[TimeShare]) -> Iterator[str]:
     """What follows from the figures, the most useful first."""
     whole = sum(part.seconds for part in parts)
-    shares = [part.seconds / whole for part in parts] if whole else [0.0] * 7
-    kernels, library, compiling, _, recording, _, own = shares
+    shares = [part.seconds / whole for part in parts] if whole else [0.0] * 8
+    kernels, library, compiling, _, _, recording, _, own = shares
     if compiling > LARGE:
         yield "run it again: its code is on disk now, the next process compiles nothing"
     if recording > LARGE and whole > NOTICED:
@@ -165,5 +188,7 @@ def _advice(summary: Summary, parts: list[TimeShare]) -> Iterator[str]:
             "expression; ask once, after the last step"
         )
     for each in summary.blocked:
-        why = f"{each.why} [{each.code}] ({place(each.line)})"
-        yield f"not fused{times(each.runs)}: {each.what}: {why}"
+        kind = KINDS[each.code]
+        if not kind.mend.startswith("Nothing"):
+            at = f"{each.what} at {place(each.line)}"
+            yield f"not fused{times(each.runs)}: {at}: {first_case(each.why)} [{each.code}]"

@@ -19,7 +19,7 @@ WARM = "cache warm"
 _NO_PYSCF = "PySCF is not installed: pip install 'fusewright[pyscf]'"
 _STRICT_ALL = "--strict-all"
 """How `--strict=all` is read: a flag that may stand alone has no value to argparse."""
-_VALUE_OPTIONS = {"--as", "--report", "--threads", "--rtol", "--results", "--save", "-m"}
+_VALUE_OPTIONS = {"--as", "--report", "--html", "--threads", "--rtol", "--results", "--save", "-m"}
 
 
 class UsageError(Exception):
@@ -40,6 +40,14 @@ COMMANDS = {
     "bench": "a short benchmark against NumPy",
     "help": "explain a command, the code of an error (FW101), or the options",
 }
+
+
+BEGIN = """\
+to begin:
+  fusewright demo                      a packaged program, with NumPy and with Fusewright
+  fusewright run --compare program.py  your own program, with both: times, and the same results?
+  fusewright explain program.py        where its time went, and what to try
+"""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -115,7 +123,10 @@ def _is_installed(name: str) -> bool:
 def commands_parser() -> _Parser:
     """Of all commands; `run` and `explain` take their words apart themselves."""
     parser = _Parser(
-        prog="fusewright", description="Runs NumPy programs faster by fusing their steps."
+        prog="fusewright",
+        description="Runs NumPy programs faster by fusing their steps.",
+        epilog=BEGIN,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="store_true", help="print the version")
     commands = parser.add_subparsers(dest="command", metavar="command", parser_class=_Parser)
@@ -193,7 +204,7 @@ def _run_parser(command: str) -> argparse.ArgumentParser:
     flag = argparse.BooleanOptionalAction
     parser.add_argument("--explain", action="store_true", help="print what fused and why")
     parser.add_argument("--full", action="store_true", help="explain every kernel, not a screenful")
-    parser.add_argument("--report", type=_output, metavar="FILE", help="write an HTML report")
+    parser.add_argument("--report", "--html", type=_output, metavar="FILE", help="an HTML report")
     parser.add_argument(
         "--compare", action="store_true", help="run it with NumPy too; exit code 1 if they differ"
     )
@@ -232,7 +243,7 @@ def request(command: str, words: list[str]) -> Request:
     if wrong := next((word for word in words if word.startswith("--strict=")), None):
         parser.error(f"there is no {wrong}: use --strict or --strict=all")
     chosen = parser.parse_args(words)
-    made = _request(chosen, _program(chosen, tuple(arguments), parser))
+    made = _request(chosen, _program(chosen, tuple(arguments), parser))._replace(command=command)
     if made.plain and (made.compare or made.explain or made.report):
         parser.error("--plain runs without Fusewright: it has nothing to compare or explain")
     if made.pyscf and made.plain:

@@ -61,14 +61,15 @@ def program_of_file(name: str, arguments: tuple[str, ...]) -> Program:
 
 
 class Outcome(NamedTuple):
-    """How it ended; `seconds` is its own time, `error` what it raised, `namespace` its global
-    names.
+    """How it ended; `seconds` is its own time, which `began` then (`time.perf_counter`), `error`
+    what it raised, `namespace` its global names.
     """
 
     code: int
     seconds: float
     error: BaseException | None
     namespace: dict[str, Any]
+    began: float = 0.0
 
 
 class _Loaded(NamedTuple):
@@ -99,7 +100,7 @@ def execute(program: Program, settings: Settings) -> Outcome:
     """
     if not settings.plain:
         # For good: the program's threads and exit functions run on after its last line.
-        redirect(_folders(program), settings.library)
+        redirect(folders_of(program), settings.library)
     try:
         loaded = _LOADERS[program.kind](program, settings.plain)
     except (SyntaxError, ImportError) as error:
@@ -108,7 +109,7 @@ def execute(program: Program, settings: Settings) -> Outcome:
     return _run(program, loaded, settings.finish)
 
 
-def _folders(program: Program) -> list[str]:
+def folders_of(program: Program) -> list[str]:
     """Where the user's modules lie."""
     if program.kind == "module":
         return [os.getcwd(), *_package_folders(program.name)]
@@ -160,7 +161,7 @@ def _run(
     except BaseException as raised:  # noqa: BLE001  (the program's, reported as Python reports it)
         error = raised
     seconds = time.perf_counter() - start
-    return Outcome(_report(error), seconds, error, main.__dict__)
+    return Outcome(_report(error), seconds, error, main.__dict__, start)
 
 
 def _until_exit(code: CodeType, namespace: dict[str, Any]) -> None:

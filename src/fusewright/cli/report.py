@@ -8,8 +8,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
+from fusewright.base.html import sentence
 from fusewright.base.values import dataclass
-from fusewright.base.words import count, seconds, size
+from fusewright.base.words import count, seconds, size, times_as_much
 from fusewright.cli.compare import Comparison
 from fusewright.cli.console import version_of
 from fusewright.cli.listing import listings
@@ -28,7 +31,7 @@ LLVM_CHARACTERS = 200_000
 """LLVM text is shown of the longest-running kernels, and cut: a page must open quickly."""
 
 OPEN_KERNELS = 1
-STYLES = ("kernel", "library", "compile", "launch", "record", "tell", "python")
+STYLES = ("kernel", "library", "compile", "launch", "load", "record", "tell", "python")
 """Colours of the parts of the time, in the order of `overview.shares_of`."""
 TITLE_NAMES = 7
 FLUSH_ROWS = 200
@@ -94,7 +97,8 @@ def render(profile: Profile, story: Story) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {"seconds": seconds, "size": size, "place": short, "anchor": anchor}
-    environment.globals["count"] = count
+    environment.filters["sentence"] = lambda text: Markup(sentence(text))
+    environment.globals |= {"count": count, "times_as_much": as_much}
     return environment.get_template("report.html").render(_view(profile, story))
 
 
@@ -149,7 +153,7 @@ def operation_rows(kernel: KernelGroup) -> list[OperationRow]:
         OperationRow(
             name=name,
             dtype=dtype,
-            shape=" × ".join(map(str, shape)) or "scalar",
+            shape=" × ".join(map(str, shape)) or ("scalar" if dtype else ""),
             place=where,
             line=short(line),
             anchor=anchor(line[0], line[1]) if line else "",
@@ -165,6 +169,11 @@ def title(kernel: KernelGroup) -> str:
     names = [o.name for o in kernel.operations if o.place != "input"]
     more = len(names) - TITLE_NAMES
     return ", ".join(names[:TITLE_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def as_much(more: float, less: float) -> str:
+    """How many times as much, as a page writes it: `12×`."""
+    return times_as_much(more, less).replace("x", "×")
 
 
 def short(line: Line | None) -> str:

@@ -41,7 +41,7 @@ class Request(NamedTuple):
     """What the user asked for; a setting that is None keeps the environment's or the default.
 
     `save` is the folder where a comparing process wants the results; `picture` names a global
-    array of two dims that the report shows.
+    array of two dims that the report shows; `command` is what the user has written.
     """
 
     program: Program
@@ -59,6 +59,7 @@ class Request(NamedTuple):
     library: str = "numpy"
     pyscf: bool = False
     picture: str | None = None
+    command: str = "run"
 
     @property
     def listens(self) -> bool:
@@ -123,10 +124,20 @@ def run(request: Request, stream: TextIO | None = None) -> int:
     # The program's folder must not shadow what is imported to print; its exit functions need it.
     programs, sys.path[:] = list(sys.path), path
     show(request, ran, stream)
+    give_hints(request)
     sys.path[:] = programs
     if ran.compared is not None and not ran.compared.agrees:
         return ran.outcome.code or FAILED
     return ran.outcome.code
+
+
+def give_hints(request: Request) -> None:
+    """Words of a command line that may stand in the wrong place."""
+    if any(word.startswith("--") for word in request.program.arguments):
+        # Imported here: few programs have options.
+        from fusewright.cli import hints
+
+        hints.tell(request.command, request.program)
 
 
 def perform(request: Request) -> Ran:
@@ -199,6 +210,8 @@ def _run_once(request: Request, plain: Path | None, timed: Path | None = None) -
         importlib.import_module("fusewright.bridges.pyscf").install()
     with _listening(request.listens) as profile:
         outcome = execute(request.program, Settings(request.plain, request.library, at_end))
+    if profile is not None:
+        profile.began = outcome.began  # what was loaded before is none of the program's time
     if refused:
         raise refused[0]
     if request.save is not None and outcome.error is None:

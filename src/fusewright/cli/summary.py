@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 from fusewright.base.values import dataclass
 from fusewright.runtime.decisions import code_of
+from fusewright.runtime.once import Once
 from fusewright.runtime.profile import (
     Decision,
     Flush,
@@ -41,6 +43,7 @@ class KernelGroup:
     origins: tuple[tuple[str, int], ...]
     compile_seconds: float
     shapes: int
+    kind: str = "arrays"
 
     @property
     def bytes_moved(self) -> int:
@@ -94,7 +97,11 @@ class Blocked:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Everything counted; `labels[i][j]` is the group of step j of flush i."""
+    """Everything counted; `labels[i][j]` is the group of step j of flush i.
+
+    `loading` modules of ours is told for all of the program and for what happens inside flushes;
+    `translating` kernels happens before those.
+    """
 
     kernels: tuple[KernelGroup, ...]
     opaque: tuple[OpaqueGroup, ...]
@@ -104,6 +111,9 @@ class Summary:
     flush_seconds: float
     recording: float | None
     telling: float
+    loading: float = 0.0
+    loading_inside: float = 0.0
+    translating: float = 0.0
 
     @property
     def kernel_runs(self) -> int:
@@ -142,6 +152,10 @@ class Summary:
         )
 
 
+NESTED = 8
+"""Evaluations inside one another, at most, that are looked at."""
+
+
 def summarise(profile: Profile) -> Summary:
     """Count what is equal once, in order of first appearance."""
     steps: dict[Hashable, list[Step]] = {}
@@ -155,16 +169,35 @@ def summarise(profile: Profile) -> Summary:
         counts[prefix] += 1
         groups[key] = _group(f"{prefix}{counts[prefix]}", runs)
     kernels = tuple(g for g in groups.values() if isinstance(g, KernelGroup))
+    once = [each for each in profile.once if each.start >= profile.began]
+    inside = list(_inside(profile.flushes, once))
+
+    def of(what: str, found: Sequence[Once]) -> float:
+        return sum(each.seconds for each in found if each.what == what)
+
     return Summary(
         kernels=kernels,
         opaque=tuple(g for g in groups.values() if isinstance(g, OpaqueGroup)),
         flushes=_flushes(profile.flushes, groups),
         blocked=_blocked(kernels),
         labels=tuple(tuple(groups[_key(s)].label for s in f.steps) for f in profile.flushes),
-        flush_seconds=sum(f.seconds for f in profile.flushes),
+        flush_seconds=sum(f.seconds - f.telling for f in profile.flushes) - of("telling", inside),
         recording=profile.recording,
-        telling=profile.telling,
+        telling=profile.telling + sum(f.telling for f in profile.flushes) + of("telling", once),
+        loading=of("loading", once),
+        loading_inside=of("loading", inside),
+        translating=of("translating", once),
     )
+
+
+def _inside(flushes: Sequence[Flush], once: Sequence[Once]) -> Iterator[Once]:
+    """What was done once in the midst of a flush."""
+    flushes = sorted(flushes, key=lambda flush: flush.start)
+    starts = [flush.start for flush in flushes]
+    for each in once:
+        before = flushes[: bisect_right(starts, each.start)][-NESTED:]
+        if any(each.start < flush.start + flush.seconds for flush in before):
+            yield each
 
 
 def _key(step: Step) -> Hashable:
@@ -199,6 +232,7 @@ def _group(label: str, runs: Sequence[Step]) -> KernelGroup | OpaqueGroup:
         origins=tuple(Counter(k.origin for k in kernels).items()),
         compile_seconds=sum(k.compile_seconds for k in kernels),
         shapes=len({tuple(o.shape for o in k.operations) for k in kernels}),
+        kind=kernels[0].kind,
     )
 
 

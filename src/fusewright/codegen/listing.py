@@ -40,7 +40,7 @@ from fusewright.ir.tree.units import HIGH, LOW, IndexLet, Units, WindowStart
 
 _STEP = "    "
 _DIMS = "ijklpqrs"
-"""What the dims of arrays are called."""
+"""What the dims of arrays are called, and loops over their elements that have no name."""
 _UPDATED = {"add": "+", "subtract": "-", "multiply": "*", "bitwise_and": "&", "bitwise_or": "|",
             "bitwise_xor": "^", "logical_and": "&", "logical_or": "|"}  # fmt: skip
 
@@ -139,6 +139,8 @@ class _Listing:
     def _structured(self, node: Branch | MaskedBlock | WhileLoop | Labelled) -> Iterator[str]:
         show = self.names.text
         match node:
+            case WhileLoop() if not node.head:
+                yield f"while {show(node.condition)}:"
             case WhileLoop():
                 yield "while True:"
                 yield from self.block(node.head, _STEP)
@@ -199,8 +201,10 @@ class _Listing:
         space = f"range({count})" if count else self._range(loop.low, loop.high)
         others = {name for number, name in outside.items() if number != loop.index}
         if loop.name or loop.index not in outside:
-            name = loop.name or f"i{loop.index}"
-            names.indices[loop.index] = free_name(name, {*self.taken, *others})
+            taken = {*self.taken, *others}
+            free = (letter for letter in _DIMS if letter not in taken)
+            name = loop.name or next(free, f"i{loop.index}")
+            names.indices[loop.index] = free_name(name, taken)
         words = [*mapped, *self._lanes(loop.lanes)]
         words += [f"{self._reduced(each)} in copies by {called(each.by)}"
                   for each in loop.reductions]  # fmt: skip

@@ -52,5 +52,7 @@ def family_of(name: str) -> StepFamily | None:
     return _BY_NAME.get(name) or (_BY_NAME.get(f"{module}.*") if dot else None)
 
 
+ON_PURPOSE = "a library step"
+"""Why a step is not compiled that is the library's by design."""
 UNCOMPILED = "it has no compiled form: NumPy's own code runs it"
 """Why any other step of NumPy's is not compiled."""

@@ -31,7 +31,7 @@ def report(kernel: KernelData, found: Specialised, code: LoopExecutable, form: s
     """Log what became of each pair of loops."""
     # Imported here: few programs ask.
     from fusewright.kernels.explain import reasoned
-    from fusewright.kernels.records import decision_of
+    from fusewright.kernels.records import decisions
 
     plan = reasoned(found, code)
     name = kernel.function.__name__
@@ -39,7 +39,7 @@ def report(kernel: KernelData, found: Specialised, code: LoopExecutable, form: s
         pairs = [asdict(pair) for pair in plan.pairs]
         text = json.dumps({"kernel": name, "pairs": pairs})
     else:
-        lines = [f"  {line}" for pair in plan.pairs for line in decision_of(pair).lines()]
+        lines = [f"  {line}" for pair in decisions(plan.pairs) for line in pair.lines()]
         text = "\n".join([f"kernel {name}", *lines])
     _log(text)
 

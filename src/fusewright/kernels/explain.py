@@ -12,7 +12,7 @@ from fusewright.base.values import dataclass
 from fusewright.base.words import seconds
 from fusewright.codegen.listing import listing
 from fusewright.codegen.trees.build import tree_of
-from fusewright.codegen.wording import Names
+from fusewright.codegen.wording import Names, free_name
 from fusewright.frontends.kernels.values import (
     ArrayKind,
     Kind,
@@ -29,7 +29,7 @@ from fusewright.kernels.recipe import Recipe
 from fusewright.kernels.records import (
     CodeRecord,
     LazyRecord,
-    decision_of,
+    decisions,
     lazy_lines,
     loop_lines,
     measured_lines,
@@ -69,8 +69,8 @@ class KernelExplanation:
                 yield f"  where `{a}` and `{b}` share memory (looked at in each call)"
             for loop in written_loops(code.loops):
                 yield from loop_lines(loop)
-            for pair in code.pairs:
-                yield from (f"  {line}" for line in decision_of(pair).lines())
+            for pair in decisions(code.pairs):
+                yield from (f"  {line}" for line in pair.lines())
             yield from measured_lines(code)
             yield from planned_lines(code)
 
@@ -188,9 +188,14 @@ def _sharing(found: Specialised, code: LoopExecutable) -> tuple[tuple[str, str],
 
 
 def _names(found: Specialised) -> dict[int, str]:
-    """What the user calls the buffers."""
+    """What the user calls the buffers; of two with one name the second has a number."""
     paths = zip(found.kernel.given, found.translated.paths, strict=True)
-    return {number: _path(path) for number, path in paths if path is not None}
+    names = {number: _path(path) for number, path in paths if path is not None}
+    taken = {*names.values()}
+    inside = dict.fromkeys(sorted(found.kernel.scratch), "temporary")
+    made = {**inside, **found.translated.names}
+    names |= {number: free_name(name, taken) for number, name in made.items()}
+    return names
 
 
 def reasoned(found: Specialised, code: LoopExecutable) -> LoopPlan:

@@ -50,7 +50,12 @@ class Kernel(KernelData, Generic[P, R]):
         from fusewright.kernels import run
 
         try:
-            result: R = run.run(self, self.bind(*args, **kwargs))
+            bound = self.bind(*args, **kwargs)
+            result: R = (
+                native.as_recording(run.run, (self, bound), {})
+                if listeners and native is not None
+                else run.run(self, bound)
+            )
         except FusewrightError as error:
             if current().debug:
                 raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Iterable, Iterator
 from html import escape
 
@@ -11,13 +10,14 @@ from fusewright.base.html import sentence, table
 from fusewright.base.words import seconds
 from fusewright.kernels.records import (
     CodeRecord,
-    decision_of,
+    decisions,
+    heading,
     how_it_runs,
     written_loops,
 )
 from fusewright.plan.loops.plan import LoopReport
 
-HEADINGS = ("line", "loop over", "", "runs")
+HEADINGS = ("line", "loop", "runs")
 
 
 def page(name: str, codes: Iterable[CodeRecord], text: str) -> str:
@@ -36,12 +36,10 @@ def _code(code: CodeRecord) -> Iterator[str]:
     where = f"{code.origin}, {seconds(code.seconds)}, {code.features}; calls: {code.calls}"
     yield f"<p>for ({escape(', '.join(code.arguments))}): {escape(where)}</p>"
     yield table(HEADINGS, map(_cells, written_loops(code.loops)))
-    pairs = ["<br>".join(map(sentence, decision_of(pair).lines())) for pair in code.pairs]
+    pairs = ["<br>".join(map(sentence, pair.lines())) for pair in decisions(code.pairs)]
     if pairs:
         yield "<ul>" + "".join(f"<li>{each}</li>" for each in pairs) + "</ul>"
 
 
 def _cells(loop: LoopReport) -> tuple[str, ...]:
-    text = linecache.getline(loop.span[0], loop.span[1]).strip()
-    names = code_of(", ".join(loop.names))
-    return str(loop.span[1]), names, code_of(text), sentence(how_it_runs(loop))
+    return str(loop.span[1]), code_of(heading(loop)), sentence(how_it_runs(loop))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import linecache
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from fusewright.base.source import Span
 from fusewright.base.values import dataclass
 from fusewright.base.words import memory, seconds
 from fusewright.ir.loops.statements import NOWHERE
-from fusewright.plan.loops.plan import LoopReport, PairReport
+from fusewright.plan.loops.plan import IN_ORDER, LoopReport, PairReport
 from fusewright.runtime.profile import Decision
 
 
@@ -73,8 +74,7 @@ def lazy_lines(call: LazyRecord) -> Iterator[str]:
         return
     yield f"  runs as a kernel of its own when a value is asked for: {call.why}"
     if call.because[1]:
-        reason = linecache.getline(call.because[0], call.because[1]).strip()
-        yield f"    line {call.because[1]}: {reason}"
+        yield f"    line {call.because[1]}: {written(call.because)}"
 
 
 def measured_lines(code: CodeRecord) -> Iterator[str]:
@@ -102,7 +102,15 @@ def _calls(count: int) -> str:
     return f"{count} call{'' if count == 1 else 's'}"
 
 
-def decision_of(pair: PairReport) -> Decision:
+def decisions(pairs: Iterable[PairReport]) -> list[Decision]:
+    """What became of the pairs of loops that the user wrote; an array statement may have several
+    loops of its own, of which only those that pass something on are worth a word.
+    """
+    told = (p for p in pairs if p.nbytes or p.first[:2] != p.second[:2] or not p.first[1])
+    return [*dict.fromkeys(map(_decision, told))]
+
+
+def _decision(pair: PairReport) -> Decision:
     """What became of two neighbouring loops; those without a line were array statements."""
     lines = [span[1] for span in (pair.first, pair.second)]
     what = (
@@ -115,18 +123,25 @@ def decision_of(pair: PairReport) -> Decision:
         return Decision(False, what, pair.why or "nothing to gain", line)
     on = f"on ({', '.join(pair.on)}), " if pair.on else ""
     when = f", when {pair.when}" if pair.when else ""
-    saves = f"saves a barrier and {pair.nbytes} bytes of memory traffic an iteration"
+    traffic = f" and {pair.nbytes} bytes of memory traffic an iteration" if pair.nbytes else ""
+    saves = f"saves a barrier{traffic}"
     return Decision(True, what, f"{on}{pair.form}{when}\n{saves}", line)
 
 
 def written_loops(loops: Iterable[LoopReport]) -> Iterator[LoopReport]:
-    """The loops that the user wrote; one that runs in blocks or strips was taken apart."""
+    """The loops that the user wrote; one that runs in blocks or strips was taken apart.  An array
+    statement is one, or two where a part of its work runs in order.
+    """
     parts: dict[object, list[LoopReport]] = {}
     for loop in loops:
-        parts.setdefault((loop.span, loop.names), []).append(loop)
+        if not loop.made:
+            own = loop.names if any(loop.names) else loop.parallel
+            parts.setdefault((loop.span[:2], own), []).append(loop)
     for first, *others in parts.values():
         every = [first, *others]
         ordered = next((loop for loop in every if not loop.parallel), first)
+        if not any(first.names) and not _HEAD.match(written(first.span)):
+            ordered = _of_statement(every, ordered)
         threads, vectors = (any(getattr(p, way) for p in every) for way in ("threads", "vectors"))
         folds, scans = (
             tuple(dict.fromkeys(name for part in every for name in getattr(part, names)))
@@ -134,6 +149,17 @@ def written_loops(loops: Iterable[LoopReport]) -> Iterator[LoopReport]:
         )
         kept = replace(ordered, why="", because=NOWHERE) if threads or vectors else ordered
         yield replace(kept, threads=threads, vectors=vectors, folds=folds, scans=scans)
+
+
+def _of_statement(every: Sequence[LoopReport], ordered: LoopReport) -> LoopReport:
+    """An array statement, whose own loops are nothing that the user wrote: what keeps it in order
+    is an array of the user's, or NumPy's order.
+    """
+    if ordered.parallel:
+        return ordered
+    whys = [loop for loop in every if loop.dims and loop.why]
+    found = next((loop for loop in whys if "`" in loop.why), None)
+    return found or replace(ordered, why=IN_ORDER, because=NOWHERE)
 
 
 WORDED = {"threads": "on threads", "vectors": "in vectors"}
@@ -154,12 +180,34 @@ def how_it_runs(loop: LoopReport) -> str:
     return how + (f": {loop.why}" if loop.why else "")
 
 
+def written(span: Span) -> str:
+    """The source line."""
+    return linecache.getline(span[0], span[1]).strip()
+
+
+def heading(loop: LoopReport) -> str:
+    """A loop as its line has it, of several that run as one with the names of those inside it; an
+    array statement is its whole line.
+
+    >>> heading(LoopReport(NOWHERE, (0, 1), ("i", "j"), True, False))
+    'loop over i, j'
+    """
+    text, names = written(loop.span), [name for name in loop.names if name]
+    head = _HEAD.match(text)
+    if head is not None:
+        _, *inside = names or [""]
+        return head[1] + (f" with {' and '.join(inside)} inside" if inside else "")
+    return f"loop over {', '.join(names)}" if names else text or "array statement"
+
+
+_HEAD = re.compile(r"((?:for|while)\b.*?):\s*(?:#.*)?$")
+"""A line that is the head of a loop and nothing else."""
+
+
 def loop_lines(loop: LoopReport) -> Iterator[str]:
     """One loop: its line, how it runs, and why."""
-    text = linecache.getline(loop.span[0], loop.span[1]).strip()
-    over = f", loop over {', '.join(loop.names)}" if loop.names else ""
-    yield f"  line {loop.span[1]}{over}: {text}"
+    text, head = written(loop.span), heading(loop)
+    yield f"  line {loop.span[1]}: {head}" + (f": {text}" if head.startswith("loop over") else "")
     yield f"    runs {how_it_runs(loop)}"
     if loop.because[1] and not loop.parallel and loop.because != loop.span:
-        reason = linecache.getline(loop.because[0], loop.because[1]).strip()
-        yield f"    line {loop.because[1]}: {reason}"
+        yield f"    line {loop.because[1]}: {written(loop.because)}"

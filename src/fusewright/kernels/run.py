@@ -31,6 +31,7 @@ from fusewright.kernels.arguments import kind_of, plain_number
 from fusewright.kernels.guards import Unfit
 from fusewright.kernels.specialise import Specialised, apart, large_ones, memories, with_facts
 from fusewright.runtime.listening import listeners
+from fusewright.runtime.once import noted
 from fusewright.targets import executable
 from fusewright.targets.target import target
 
@@ -118,9 +119,10 @@ def specialised(kernel: KernelData, arguments: Mapping[str, Any], options: Optio
         if found.holds(arguments):
             return found
     settings = Settings(options.check, kernel.c_integers, kernel.dialect)
-    fresh = specialise.specialise(
-        kernel.function, kernel.source, kinds, arguments, settings, options
-    )
+    with noted("translating"):
+        fresh = specialise.specialise(
+            kernel.function, kernel.source, kinds, arguments, settings, options
+        )
     candidates.append(fresh)
     return fresh
 
@@ -187,8 +189,9 @@ def _compiled(
         diagnostics.check_tables(found, arrays)
     if not listeners:
         return _launched(kernel, found, code, arrays, params, wanted)
-    # Imported here: only who listens needs it.
-    from fusewright.kernels import telling
+    with noted("telling"):
+        # Imported here: only who listens needs it.
+        from fusewright.kernels import telling
 
     return telling.told(
         lambda: _launched(kernel, found, code, arrays, params, wanted), found, code, arrays, began

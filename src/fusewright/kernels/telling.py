@@ -21,7 +21,7 @@ from fusewright.ir.expr import postorder
 from fusewright.ir.loops.statements import Kernel as Loops
 from fusewright.ir.loops.statements import expressions, walk
 from fusewright.kernels.explain import listed, reasoned
-from fusewright.kernels.records import decision_of
+from fusewright.kernels.records import WORDED, decisions, heading, written_loops
 from fusewright.kernels.specialise import Specialised
 from fusewright.plan.loops.decide import decide
 from fusewright.plan.loops.plan import LoopReport
@@ -103,8 +103,8 @@ def _description(found: Specialised | Unit, code: LoopExecutable) -> KernelRecor
         bytes_read=0,
         bytes_written=0,
         bytes_unfused=0,
-        operations=tuple(map(_loop, plan.loops)),
-        decisions=tuple(dict.fromkeys(map(decision_of, plan.pairs))),
+        operations=tuple(map(_loop, written_loops(plan.loops))),
+        decisions=tuple(decisions(plan.pairs)),
         origin="memory",
         compile_seconds=0.0,
         loops=loops,
@@ -126,10 +126,11 @@ def _bytes(kernel: Loops, given: Sequence[int]) -> tuple[int, int]:
 
 
 def _loop(loop: LoopReport) -> Operation:
-    name = "loop over " + ", ".join(loop.names) if loop.span[1] else "array statement"
-    why = loop.why + (f" (line {loop.because[1]})" if loop.why and loop.because[1] else "")
-    how = ", ".join(loop.ways) or "in order"
-    return Operation(name, "", (), how, _line(loop.span), why)
+    place = f"(line {loop.because[1]})"
+    elsewhere = loop.why and loop.because[1] not in (0, loop.span[1]) and place not in loop.why
+    why = loop.why + (f" {place}" if elsewhere else "")
+    how = " and ".join(WORDED[way] for way in loop.ways) or "in order"
+    return Operation(heading(loop), "", (), how, _line(loop.span), why)
 
 
 def _line(span: Span) -> Line | None:

@@ -6,14 +6,12 @@ from __future__ import annotations
 
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
-from fusewright.ir.library_steps import UNCOMPILED, family_of
+from fusewright.ir.library_steps import ON_PURPOSE, UNCOMPILED, family_of
 from fusewright.rules.complex import OPAQUE_COMPLEX
 from fusewright.rules.decompose import OPAQUE_OPS
 
 _MOVES = frozenset({graph.LEAF, graph.SCALAR, graph.VIEW})
 
-ON_PURPOSE = "a library step"
-"""Why a step is not compiled that is the library's by design."""
 PRODUCT = "a product of matrices, by kernels of its own"
 """Why a product is a step of its own."""
 

@@ -76,8 +76,10 @@ KINDS: dict[str, DecisionClass] = {
         "A reduction or a scan must be complete first",
         "Every later element depends on all of the earlier loop, as `x / x.sum()` does: the sum is "
         "known at the end of its loop, not before.",
-        "Nothing, if the program needs it so; otherwise ask for what does not depend on the result "
-        "in the same expression as the reduction.",
+        "Nothing, where the formula needs the whole result first: the array is read twice. A "
+        "reduction along the last axis (`x / x.sum(axis=-1, keepdims=True)`) is complete after "
+        "each row, and fuses with what follows. In a loop of `@fw.kernel`, what does not need the "
+        "result can stand in the loop that computes it.",
         r"the reduction must be|two reductions over|a scan along|a reduction's blocks|it runs along"
         r"|`[^`]*` goes from one",
         _ARRAYS + "x = fw.asarray(numpy.ones(1_000_000))\nprint(fw.explain(x / x.sum()))\n",

@@ -10,7 +10,7 @@ from html import escape
 from typing import Any
 
 from fusewright.base.html import code, sentence, table
-from fusewright.base.words import count, seconds, size
+from fusewright.base.words import count, seconds, size, times_as_much
 from fusewright.runtime.decisions import page_link
 from fusewright.runtime.profile import (
     Flush,
@@ -24,6 +24,9 @@ from fusewright.runtime.profile import (
 MOST_FLUSHES = 12
 """Evaluations told one by one; equal ones that follow each other count as one."""
 MOST_NAMES = 12
+OPERATIONS = ("operation", "value", "lives in", "why", "line")
+LOOPS = ("loop", "runs", "line")
+"""What is told of each operation, and of each loop."""
 WHAT_TO_EXPLAIN = (
     "fw.explain(function, *args) tells what a function runs, "
     "fw.explain(a + b) what a pending value needs."
@@ -93,7 +96,12 @@ class Explanation:
         parts = [count(len(self.kernels), "kernel")]
         if self.library_steps:
             parts.append(count(len(self.library_steps), "library step"))
-        yield f"{' and '.join(parts)} {verb}; {_bytes_line(self.bytes_moved, self.bytes_unfused)}"
+        loops = all(kernel.kind == "loops" for kernel in self.kernels)
+        moved = (
+            f"their arrays have {size(self.bytes_moved)}" if loops and self.kernels
+            else _bytes_line(self.bytes_moved, self.bytes_unfused)
+        )  # fmt: skip
+        yield f"{' and '.join(parts)} {verb}; {moved}"
 
     def _flush(self, flush: Flush, runs: int) -> Iterator[str]:
         if self.ran:
@@ -109,7 +117,7 @@ class Explanation:
     def _library(self, step: OpaqueRecord) -> Iterator[str]:
         took = f", {seconds(step.seconds)}" if self.ran else ""
         yield f"library step {step.name} ({step.library}){_at(step.line)}{took}"
-        yield f"    not compiled: {step.why}"
+        yield f"    {step.reason}"
 
     def _kernel(self, kernel: KernelRecord) -> Iterator[str]:
         yield from _heading(kernel)
@@ -164,7 +172,7 @@ def _places(operations: Sequence[Operation]) -> Iterator[str]:
 
 def _heading(kernel: KernelRecord) -> Iterator[str]:
     """What it is, and what it moves."""
-    sizes = f"reads {size(kernel.bytes_read)}, writes {size(kernel.bytes_written)}"
+    sizes = _sizes(kernel)
     if kernel.kind == "loops":
         yield f"kernel {kernel.name}: loops of fw.kernel"
         yield f"    arrays: {sizes}"
@@ -176,6 +184,10 @@ def _heading(kernel: KernelRecord) -> Iterator[str]:
         yield f"kernel of {count(len(names), 'operation')}: {_shortened(names)}"
     moved = kernel.bytes_read + kernel.bytes_written
     yield f"    memory: {sizes}; {_unfused(moved, kernel.bytes_unfused)}"
+
+
+def _sizes(kernel: KernelRecord) -> str:
+    return f"reads {size(kernel.bytes_read)}, writes {size(kernel.bytes_written)}"
 
 
 def _title(kernel: KernelRecord) -> str:
@@ -197,26 +209,33 @@ def _html_step(step: Step) -> str:
     if isinstance(step, OpaqueRecord):
         name = escape(f"{step.name} ({step.library}){_at(step.line)}")
         return f"<p><b>library step {name}</b>: {escape(step.why)}</p>"
-    rows = [
-        (
-            escape(o.name),
-            _value(o),
-            o.place,
-            sentence(o.why),
-            code(_at(o.line).removeprefix(" at ")),
-        )
-        for o in step.operations
-    ]
+    shown = _loop_cells if step.kind == "loops" else _operation_cells
+    headings = LOOPS if step.kind == "loops" else OPERATIONS
     decisions = "".join(
         f"<li>{d.word}: {sentence(f'{d.what}: {d.why}{_at(d.line)}')} {page_link(d.code)}</li>"
         for d in step.decisions
     )
-    moved = step.bytes_read + step.bytes_written
+    name, moved = _title(step), step.bytes_read + step.bytes_written
+    what = _sizes(step) if step.kind == "loops" else _bytes_line(moved, step.bytes_unfused)
     return (
-        f"<p><b>{escape(_title(step))}</b>: {escape(_bytes_line(moved, step.bytes_unfused))}</p>"
-        f"{table(('operation', 'value', 'lives in', 'why', 'line'), rows)}<ul>{decisions}</ul>"
+        f"<p><b>{escape(name)}</b>: {escape(what)}</p>"
+        f"{table(headings, map(shown, step.operations))}<ul>{decisions}</ul>"
         f"<details><summary>loops</summary><pre>{escape(step.loops)}</pre></details>"
     )
+
+
+def _operation_cells(operation: Operation) -> tuple[str, ...]:
+    name, value, place = operation.name, _value(operation), operation.place
+    return escape(name), value, place, sentence(operation.why), _line_cell(operation)
+
+
+def _loop_cells(loop: Operation) -> tuple[str, ...]:
+    why = f": {loop.why}" if loop.why else ""
+    return code(loop.name), loop.place + sentence(why), _line_cell(loop)
+
+
+def _line_cell(operation: Operation) -> str:
+    return code(_at(operation.line).removeprefix(" at "))
 
 
 def _value(operation: Operation) -> str:
@@ -233,8 +252,8 @@ def _bytes_line(moved: int, unfused: int) -> str:
 
 
 def _unfused(moved: int, unfused: int) -> str:
-    ratio = f" ({unfused / moved:.1f}x)" if moved and unfused else ""
-    return f"one operation at a time {size(unfused)}{ratio}"
+    found = times_as_much(unfused, moved)
+    return f"one operation at a time {size(unfused)}" + (f" ({found})" if found else "")
 
 
 def _origin(kernel: KernelRecord) -> str:

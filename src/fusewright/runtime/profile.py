@@ -15,9 +15,12 @@ from typing import Literal, NamedTuple
 from fusewright._core import native
 from fusewright.base import hooks
 from fusewright.base.values import dataclass
+from fusewright.base.words import count
+from fusewright.ir.library_steps import ON_PURPOSE
 from fusewright.runtime.decisions import code_of
 from fusewright.runtime.listening import listeners as listeners
 from fusewright.runtime.listening import watchers
+from fusewright.runtime.once import Once, elapsed, forget, hear
 
 Line = tuple[str, int, int, int]
 """File, line, column, end column of the user's code."""
@@ -37,6 +40,16 @@ class Operation(NamedTuple):
     place: str
     line: Line | None = None
     why: str = ""
+
+
+def first_case(why: str) -> str:
+    r"""The first line of a reason, and how many more cases it has.
+
+    >>> first_case("reads what is written\nand the other way round")
+    'reads what is written (and 1 more case)'
+    """
+    first, *more = why.splitlines() or [""]
+    return f"{first} (and {count(len(more), 'more case')})" if more else first
 
 
 class Decision(NamedTuple):
@@ -62,6 +75,11 @@ class Decision(NamedTuple):
         code = "" if self.fused else f" [{self.code}]"
         yield f"{self.word}: {self.what}: {first}{code}{at}"
         yield from (f"  {line.strip()}" for line in more)
+
+    @property
+    def short(self) -> str:
+        """Why, in one line: a reason may have several cases."""
+        return first_case(self.why)
 
     @property
     def code(self) -> str:
@@ -104,6 +122,20 @@ class OpaqueRecord(NamedTuple):
     why: str
     line: Line | None = None
 
+    @property
+    def reason(self) -> str:
+        """Why, in a sentence: what the documentation lists is left to the library on purpose."""
+        return left_to_library(self.why)
+
+
+def left_to_library(why: str) -> str:
+    """The same of a reason.
+
+    >>> left_to_library("it has no compiled form"), left_to_library(ON_PURPOSE)
+    ('not compiled: it has no compiled form', 'left to the library, as documented')
+    """
+    return "left to the library, as documented" if why == ON_PURPOSE else f"not compiled: {why}"
+
 
 Step = KernelRecord | OpaqueRecord
 
@@ -111,7 +143,8 @@ Step = KernelRecord | OpaqueRecord
 @dataclass(slots=True)
 class Flush:
     """One evaluation: what asked for a value (`float()`, `np.asarray`, ...), and the steps it ran,
-    in order.  `is_slow`: without a listener its operations run one by one, which is faster.
+    in order.  `is_slow`: without a listener its operations run one by one, which is faster;
+    `telling` are the seconds of it that went into these records.
     """
 
     trigger: str
@@ -120,12 +153,14 @@ class Flush:
     seconds: float = 0.0
     steps: list[Step] = field(default_factory=list)
     is_slow: bool = False
+    telling: float = 0.0
 
 
 @dataclass(slots=True)
 class Profile:
     """Everything that ran while somebody listened; times are `time.perf_counter()` seconds.
 
+    `once` is what this process did once: it loaded modules of ours and translated kernels.
     `recording` are the seconds that operators and functions of arrays took to record, known when
     the listening has ended; None without the native core, which alone counts them.  `telling` are
     those that went into these records themselves: without a listener nobody spends them.
@@ -135,6 +170,7 @@ class Profile:
     began: float = field(default_factory=perf_counter, compare=False)
     recording: float | None = field(default=None, compare=False)
     telling: float = field(default=0.0, compare=False)
+    once: list[Once] = field(default_factory=list, compare=False)
 
     @property
     def kernels(self) -> list[KernelRecord]:
@@ -177,10 +213,13 @@ def tell(
     if _evaluation.inside is not None:
         _evaluation.inside.append(describe)
         return
+    not_recording(elapsed(started))
     began = perf_counter()
     kernel = describe()
     taken = kernel.start + kernel.seconds - started
-    told(Flush(trigger, line, started, taken, [kernel]), perf_counter() - began)
+    telling = elapsed(began)
+    not_recording(telling)
+    told(Flush(trigger, line, started, taken, [kernel]), telling)
 
 
 def told(flush: Flush, telling: float = 0.0) -> None:
@@ -195,6 +234,7 @@ def listen() -> Iterator[Profile]:
     """Record what runs inside the `with` block."""
     hooks.load_driver()  # it tells of steps that NumPy runs at once
     profile = Profile()
+    hear(profile.once)
     _change(True, profile)
     before = recorded()
     try:
@@ -203,6 +243,7 @@ def listen() -> Iterator[Profile]:
         if before is not None:
             profile.recording = (recorded() or 0.0) - before
         _change(False, profile)
+        forget(profile.once)
 
 
 def recorded() -> float | None:

@@ -174,7 +174,7 @@ def test_one_screen(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert len(lines) <= SCREEN
     assert lines[0].startswith("where the time went, of ")
     found = shares(err)
-    assert len(found) == 7 and 97 <= sum(found.values()) <= 103
+    assert len(found) == 8 and 97 <= sum(found.values()) <= 103
     assert re.search(r"^  [KL]\d+ (kernel|library step) .* at p.py:\d+", err, re.MULTILINE)
     assert re.fullmatch(r"[\d,]+ more lines say what ran, .*: --full prints them", lines[-1])
 

@@ -56,7 +56,7 @@ def test_a_bad_setting_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch, r
 
 
 def test_the_programs_options_are_its_own(run: Run, folder: Path) -> None:
-    (folder / "p.py").write_text("import sys; print(sys.argv[1:])")
+    (folder / "p.py").write_text("import sys; print(sys.argv[1:])  # --compare")
     code, out, err = run("--no-fuse", "--threads=1", "p.py", "--compare", "--", "-m", "x")
     assert (code, out, err) == (0, "['--compare', '--', '-m', 'x']\n", "")
 

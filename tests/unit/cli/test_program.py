@@ -93,7 +93,7 @@ def test_module(folder: Path) -> None:
     python, ours = fresh(*words, cwd=folder), fresh("-m", "fusewright", "run", *words, cwd=folder)
     assert (python.returncode, ours.returncode) == (0, 0), ours.stderr
     assert ours.stdout == python.stdout
-    assert ours.stderr == "fusewright.numpy\n"
+    assert ours.stderr.startswith("fusewright.numpy\n")
 
 
 def test_installed_module(run: Run) -> None:

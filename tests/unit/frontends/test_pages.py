@@ -103,6 +103,8 @@ double(numpy.ones(1000))
 double.explain()
 #
 fw.explain(np.exp(y))
+#
+fw.explain(double, numpy.ones(1000))
 """
 
 
@@ -119,5 +121,8 @@ def test_a_real_notebook() -> None:
     assert "text/plain" in shown[2]
     assert shown[3]["text/plain"] == "array([0, 2, 4])"
     assert "<table>" in shown[4]["text/html"]
-    assert "a[i]" in shown[4]["text/html"]
-    assert "<" in shown[5]["text/html"]
+    assert "<code" in shown[4]["text/html"] and "for i in range(len(a))" in shown[4]["text/html"]
+    assert "on threads and in vectors" in shown[4]["text/html"]
+    assert "<table>" in shown[5]["text/html"] and "exp" in shown[5]["text/html"]
+    assert "<th" in shown[6]["text/html"] and "for i in range(len(a))" in shown[6]["text/html"]
+    assert "scalar" not in shown[6]["text/html"]

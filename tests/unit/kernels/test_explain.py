@@ -188,8 +188,8 @@ def until_large(a, n, shift):
 def test_a_while_is_explained_in_words() -> None:
     until_large(np.ones(50), 20, 3)
     text = str(until_large.explain())
-    assert "while x < 100:\n    runs in order: each iteration decides whether there is" in text
-    assert ": for j in range(n):" in text
+    assert "while x < 100\n    runs in order: each iteration decides whether there is" in text
+    assert ": for j in range(n)\n" in text
     assert "140737488355" not in text
     assert until_large.stats.ordered_loops < 4, "it is no loop that could have run otherwise"
 

@@ -50,12 +50,14 @@ class Launch:
     ordered: bool = False
     sizes: scratch.Sizes | None = None
 
-    def kernel(self, reducer: Reducer, declared: bool, team: int, extents: Any) -> UnitKernel:
+    def kernel(
+        self, reducer: Reducer, declared: bool, natural: bool, team: int, extents: Any
+    ) -> UnitKernel:
         """The kernel for a reducer, a team size and the extents of scratch views."""
-        key = (reducer.name, declared, team, extents)
+        key = (reducer.name, declared, natural, team, extents)
         found = self.kernels.get(key)
         if found is None:
-            form = Form(self.pattern, self.dims, declared, reducer, self.kind(reducer))
+            form = Form(self.pattern, self.dims, declared, reducer, self.kind(reducer), natural)
             found = self.kernels[key] = UnitKernel(program(self.unit, form, team, list(extents)))
         return found
 
@@ -183,15 +185,15 @@ def run(
         team = policy.team_size
         assert launch.sizes is not None
         extents = launch.sizes.extents(kwargs, instance, team, policy.league_size)
-    kernel = launch.kernel(reducer, declared, team, extents)
     numbers, steps = bounds_of(policy)
-    simple = declared and tuple(kwargs) == launch.unit.keywords
-    simple = simple and _is_simple(launch, workunit, kwargs)
+    natural = min(numbers[::2]) >= 0
+    kernel = launch.kernel(reducer, declared, natural, team, extents)
+    simple = declared and _is_simple(launch, workunit, kwargs)
     if pattern == "for":
         at_once = kernel.is_opaque and repeats.is_small(given)
         kernel(*numbers, *(repeats.at_once if at_once else _lazy)(given))
         if simple:
-            plan = repeats.Plan(tuple(kwargs), launch.unit.fields, kernel)
+            plan = repeats.Plan(tuple(kwargs), launch.unit.fields, kernel, natural)
             repeats.remember(workunit, pattern, plan)
         return None
     rest = repeats.at_once(given)  # The result is a number now, and so are its arguments.
@@ -201,7 +203,7 @@ def run(
     size, partials = repeats.blocks_of(steps, parts)
     found = repeats.plain_result(kernel(*numbers, size, *partials, *rest), reducer)
     if simple:
-        plan = repeats.Plan(tuple(kwargs), launch.unit.fields, kernel, parts)
+        plan = repeats.Plan(tuple(kwargs), launch.unit.fields, kernel, natural, parts)
         repeats.remember(workunit, reducer.name, plan)
     return found
 
@@ -214,7 +216,7 @@ def _lazy(values: Iterable[Any]) -> list[Any]:
 def _is_simple(launch: Launch, workunit: Any, kwargs: Mapping[str, Any]) -> bool:
     """Whether such a launch is known by its work unit and the names of its arguments."""
     unit = launch.unit
-    if launch.dims > 1 or unit.draws or unit.team:
+    if launch.dims > 1 or unit.draws or unit.team or tuple(kwargs) != unit.keywords:
         return False
     if any(isinstance(value, RandomPool) for value in kwargs.values()):
         return False

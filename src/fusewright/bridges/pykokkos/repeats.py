@@ -31,13 +31,15 @@ Blocks = tuple[int, list[np.ndarray[Any, Any]]]
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What a launch over a range needs the next time: the names of its arguments, what it reads of
-    its object, its kernel, and the types of a reduction's parts; `rooms` has its blocks by the
+    its object, its kernel, which ranges that is for (`natural`: those that begin at 0 or above),
+    and the types of a reduction's parts; `rooms` has its blocks by the
     length of the range, as often as reductions ran at the same time.
     """
 
     names: tuple[str, ...]
     fields: tuple[str, ...]
     kernel: UnitKernel
+    natural: bool
     parts: tuple[np.dtype[Any], ...] = ()
     rooms: dict[int, list[Blocks]] = field(default_factory=dict)
 
@@ -77,7 +79,7 @@ def _found(
         begin, end, space = 0, policy, get_default_space()
     else:
         return None
-    if space is _DEBUG:
+    if space is _DEBUG or plan.natural is not (begin >= 0):
         return None
     given: Iterable[Any] = kwargs.values()
     if type(workunit) is MethodType:

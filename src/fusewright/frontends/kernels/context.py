@@ -91,6 +91,7 @@ class Frame:
     `instance` tells apart the places it is called from; `returned` is where `return` puts values.
     Its own arrays have numbers from `first_buffer` on.  A function that stands inside another one
     has names of its own, and reads those of `outer`; `function` is then that one's.
+    `called_at` is the user's line, of a function of this package: what it does is done there.
     """
 
     source: Source
@@ -106,6 +107,7 @@ class Frame:
     names: Names = NONE
     is_comprehension: bool = False
     first_buffer: int = 0
+    called_at: Span | None = None
 
     def binding(self, name: str) -> Binding | None:
         """What a name stands for in the function, or in the one it stands in."""

@@ -16,12 +16,14 @@ from fusewright.frontends.kernels.liveness import Liveness, assigned, leaves, ne
 from fusewright.frontends.kernels.operators import operands
 from fusewright.frontends.kernels.unassigned import RESULT, checked, open_flag
 from fusewright.frontends.kernels.values import Closure, Number, Static, TupleValue, Value
-from fusewright.ir.loops.statements import Block
+from fusewright.ir.loops.statements import Block, as_one_line
 
 DEEPEST_LOOP = 1 << 30
 """What is returned ends the loops that it is made in."""
 DEEPEST = 64
 """Calls inside calls."""
+_OURS = f"{__package__}."
+"""The modules whose functions stand for NumPy's (`pairwise`)."""
 
 
 def inline(t: Translation, node: ast.Call, function: FunctionType, instance: Value | None) -> Value:
@@ -44,6 +46,8 @@ def run_function(
     """Translate a function's body, its parameters bound."""
     place = (*t.frame.instance, *t.span(node)[1:4])
     frame = Frame(t.read(function), function, place, env, Liveness(), t.label())
+    if function.__module__.startswith(_OURS):
+        frame.called_at = t.span(node)
     frame.liveness = Liveness(nested_reads(frame.source.tree.body))
     return run_frame(t, frame, node is t.discarded)
 
@@ -136,10 +140,8 @@ def run_frame(t: Translation, frame: Frame, discarded: bool = False) -> Value:
     finally:
         t.frames.pop()
         t.active, t.conditional = hidden, conditional
-    if frame.left:
-        t.write(Block(frame.label, tuple(body), span))
-    else:
-        t.out += body
+    done = tuple(body) if frame.called_at is None else as_one_line(body, frame.called_at)
+    t.out += (Block(frame.label, done, frame.called_at or span),) if frame.left else done
     if result.form is None or result.form == Static(None) or discarded:
         return Static(None)
     if not leaves(tree.body):

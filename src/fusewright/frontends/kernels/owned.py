@@ -82,6 +82,15 @@ def note(t: Translation, name: str, value: Value) -> None:
         t.owners.setdefault(memory, (t.frame, name))
 
 
+def names(t: Translation) -> dict[int, str]:
+    """What the user calls the arrays that the kernel makes."""
+    return {
+        memory[1]: name
+        for memory, (frame, name) in t.owners.items()
+        if memory[0] == "array" and frame.called_at is None
+    }
+
+
 def settled(t: Translation, name: str, value: Value) -> Value:
     """A computed array that has to be one with memory, as an array."""
     before = _tree(t, name).form

@@ -132,7 +132,7 @@ def over(t: Translation, shape: Places, write: Callable[[Places], None], span: S
 
 def _dims(t: Translation, shape: Places, span: Span) -> list[Dim]:
     ends = [t.fixed(Number(t.inputs.alike(each), "python", span)).expr for each in shape]
-    return [Dim(t.index(), const(0, INT64), end, f"_{dim}") for dim, end in enumerate(ends)]
+    return [Dim(t.index(), const(0, INT64), end) for end in ends]
 
 
 def _each(

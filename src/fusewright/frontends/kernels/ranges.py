@@ -49,9 +49,19 @@ def _is_natural_term(term: Expr, ranges: Ranges, naturals: Collection[Expr]) -> 
         return term.name == "remainder" or is_natural(term.args[0], ranges, naturals)
     if term.name in ("right_shift", "bitwise_and"):
         return any(is_natural(arg, ranges, naturals) for arg in term.args[: _DECIDING[term.name]])
+    if term.name == "maximum" or _is_greater(term):
+        return any(is_natural(arg, ranges, naturals) for arg in term.args[-2:])
     if term.name == "where":
         return all(is_natural(arg, ranges, naturals) for arg in term.args[1:])
     return False
+
+
+def _is_greater(term: Expr) -> bool:
+    """Whether it is the greater of two numbers, as `max(a, b)` is translated."""
+    if term.name != "where":
+        return False
+    test, chosen, other = term.args
+    return test.name in ("greater", "greater_equal") and test.args == (chosen, other)
 
 
 _DECIDING = {"right_shift": 1, "bitwise_and": 2}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import field, replace
 from types import FunctionType
 from typing import Any
 
@@ -24,6 +24,7 @@ from fusewright.frontends.kernels import (
     loops,
     matrices,
     operators,
+    owned,
     returned,
     statements,
 )
@@ -96,7 +97,8 @@ class Translated:
     """A kernel and where what it is given comes from.
 
     `paths` are the given buffers' (None for a result); `scalars` those of the scalars.  `result`
-    says what the call returns: (buffer, origin) for a number, or a tuple of such.
+    says what the call returns: (buffer, origin) for a number, or a tuple of such.  `names` are the
+    user's for arrays that the kernel makes.
     `fits` and `apart` are what each call must meet before anything runs.
     """
 
@@ -112,6 +114,7 @@ class Translated:
     apart: tuple[Apart, ...] = ()
     grows: bool = False
     draws: bool = False
+    names: dict[int, str] = field(default_factory=dict)
 
 
 def translate(
@@ -156,10 +159,10 @@ def _once(
     if inputs.grows:
         _refuse_prints(body)
     kernel = _assemble(function.__name__, t, _buffers(result), body)
-    return _translated(kernel, inputs, result)
+    return _translated(kernel, inputs, result, owned.names(t))
 
 
-def _translated(kernel: Kernel, inputs: Inputs, result: Any) -> Translated:
+def _translated(kernel: Kernel, inputs: Inputs, result: Any, names: dict[int, str]) -> Translated:
     given = kernel.given
     return Translated(
         kernel,
@@ -174,6 +177,7 @@ def _translated(kernel: Kernel, inputs: Inputs, result: Any) -> Translated:
         tuple(inputs.apart.values()),
         inputs.grows,
         inputs.draws,
+        names,
     )
 
 

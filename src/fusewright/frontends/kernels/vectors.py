@@ -76,10 +76,7 @@ def filled(
         for place in places(shape):
             t.write(Store(ref.buffer, _at(ref, place).indices, content, "", span))
         return ref
-    dims = tuple(
-        Dim(t.index(), const(0, INT64), const(extent, INT64), f"_{dim}")
-        for dim, extent in enumerate(shape)
-    )
+    dims = tuple(Dim(t.index(), const(0, INT64), const(extent, INT64)) for extent in shape)
     inside = tuple(index(dim.index) for dim in dims)
     fill = Store(ref.buffer, inside, content, "", span)
     t.write(For(dims, (fill,), span))
@@ -203,10 +200,7 @@ def copy(t: Translation, source: ArrayRef, span: Span, target: ArrayRef | None =
         for place, number in zip(places(shape), numbers, strict=True):
             elements.store(t, _at(target, place), number, span)
         return target
-    dims = tuple(
-        Dim(t.index(), const(0, INT64), const(extent, INT64), f"_{dim}")
-        for dim, extent in enumerate(shape)
-    )
+    dims = tuple(Dim(t.index(), const(0, INT64), const(extent, INT64)) for extent in shape)
     inside = tuple(index(dim.index) for dim in dims)
     moving = ArrayRef(
         source.buffer, (*source.indices, *inside), source.extents, source.dtype, source.name, True

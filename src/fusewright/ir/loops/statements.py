@@ -54,8 +54,9 @@ class Store:
 class Dim:
     """One dim of a loop: `index` runs over [low, high), both computed before the loop starts.
 
-    `name` is what the user calls it (or a value computed from it, where steps are not 1); `span`
-    is its own line, where it was a loop inside the one it belongs to.
+    `name` is what the user calls it (or a value computed from it, where steps are not 1), empty
+    where an array statement goes over its elements; `span` is its own line, where it was a loop
+    inside the one it belongs to.
     """
 
     index: int
@@ -304,6 +305,19 @@ def _respanned(body: tuple[Statement, ...], left: Iterator[Span]) -> tuple[State
     for statement in body:
         statement = replace(statement, span=next(left))
         inner = [_respanned(block, left) for block in blocks(statement)]
+        fresh.append(with_blocks(statement, inner))
+    return tuple(fresh)
+
+
+def as_one_line(body: Sequence[Statement], span: Span) -> tuple[Statement, ...]:
+    """Statements that the user wrote as one call at a line: its loops have no names there."""
+    fresh: list[Statement] = []
+    for statement in body:
+        statement = replace(statement, span=span)
+        if isinstance(statement, For):
+            dims = tuple(replace(dim, name="", span=NOWHERE) for dim in statement.dims)
+            statement = replace(statement, dims=dims)
+        inner = [as_one_line(block, span) for block in blocks(statement)]
         fresh.append(with_blocks(statement, inner))
     return tuple(fresh)
 

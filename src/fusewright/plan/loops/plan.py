@@ -20,6 +20,8 @@ FAR = 64
 """Iterations between two that meet in strips, at most: a strip is many times as long."""
 CLOSE = 0.25
 """A share of traffic below which a prediction may be wrong: such plans are measured."""
+IN_ORDER = "its elements are taken in NumPy's order, one after the other"
+"""What keeps a sum, or another function of all elements of an array, in order."""
 Level = Literal["disjoint", "same", "dims", "shift", "overlap"]
 
 
@@ -28,7 +30,9 @@ class LoopReport:
     """How one loop of the planned kernel runs: dims on threads and in vectors, or in order and why.
 
     `because` is the line that keeps it in order; `folds` are variables updated in any order,
-    `scans` those that blocks of iterations begin with.
+    `scans` those that blocks of iterations begin with.  `made` says that the loop is none of the
+    user's: it runs over strips or blocks of those inside it, which run on its threads, or fills an
+    array inside the kernel.
     """
 
     span: Span
@@ -40,6 +44,7 @@ class LoopReport:
     because: Span = NOWHERE
     folds: tuple[str, ...] = ()
     scans: tuple[str, ...] = ()
+    made: bool = False
 
     @property
     def ways(self) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ from fusewright.runtime.image import Executable, Image
 from fusewright.runtime.kept import Kept, Origin
 from fusewright.runtime.limits import thread_count
 from fusewright.runtime.listening import CompiledTexts, compilations
+from fusewright.runtime.once import elapsed
 from fusewright.targets import executable
 from fusewright.targets.cpu import compiler
 from fusewright.targets.cpu.disk_keys import disk_key
@@ -183,7 +184,7 @@ def obtain(kernel: Kernel, options: Options) -> CompiledLoops:
 
     found = _kept.obtain(key, lambda: disk_key(("loops", *key)), make)
     plan, module, image = found.value
-    seconds = perf_counter() - start
+    seconds = elapsed(start)
     made_ready = CompiledLoops(
         module, kernel, plan, features, found.origin, seconds, settings, found.name, spans
     )

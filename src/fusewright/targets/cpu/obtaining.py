@@ -13,6 +13,7 @@ from fusewright.base.options import Options
 from fusewright.machine import record as machine
 from fusewright.runtime import background, kept
 from fusewright.runtime.image import Image
+from fusewright.runtime.once import elapsed
 from fusewright.runtime.trace import Slice
 from fusewright.targets.cpu import compiler, due, finishing, native, stored_programs
 from fusewright.targets.cpu.compiled import Compiled
@@ -124,7 +125,7 @@ def _ready(
     start: float,
 ) -> Runner:
     runner = assemble(compiled)
-    runner.origin, runner.seconds = origin, perf_counter() - start
+    runner.origin, runner.seconds = origin, elapsed(start)
     known = [(number, k) for number, k in enumerate(compiled.kernels) if k is not None]
     quick = {number: kernel for number, kernel in known if not kernel.final}
     runner.is_final = not quick

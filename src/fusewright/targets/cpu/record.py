@@ -23,6 +23,7 @@ from fusewright.ir.nest import Alias, Library, Program
 from fusewright.plan import count, explain
 from fusewright.plan.plan import Kernel, Plan
 from fusewright.runtime.arguments import fetcher
+from fusewright.runtime.once import elapsed
 from fusewright.runtime.profile import (
     Decision,
     Flush,
@@ -72,20 +73,23 @@ def run(
     """
     flush = Flush(*asked(), began, is_slow=is_slow)
     ran: list[Ran] = []
+    looked = perf_counter()
 
     def watch(start: float, seconds: float, threads: int) -> None:
         ran.append(Ran(start, seconds, threads))
 
     described = steps_of(order, runner, options, fresh)
+    flush.telling = elapsed(looked)
     with collect() as loops:
         try:
             runner.run(order, options, compute, watch)
         finally:
-            flush.seconds = perf_counter() - flush.start
+            ended = perf_counter()
+            flush.seconds = ended - flush.start
             inside = [describe() for describe in loops]
             for step in with_times(described, ran):
                 flush.steps += _ran_inside(step, inside)
-            told(flush, perf_counter() - flush.start - flush.seconds)
+            told(flush, elapsed(ended))
 
 
 def _ran_inside(step: Step, loops: Sequence[KernelRecord]) -> list[Step]:

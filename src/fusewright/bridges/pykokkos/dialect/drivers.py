@@ -28,13 +28,22 @@ BLOCK, SIZE, JOINED = "range.block", "range.size", "all"
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What runs: the pattern, the number of dims, and whether its iterations are independent."""
+    """What runs: the pattern, the number of dims, whether its iterations are independent, and
+    whether ranges begin at 0 or above: an index is then known to be no negative one, which would
+    count from the end of an array.
+    """
 
     pattern: str
     dims: int
     declared: bool
     reducer: Reducer
     kind: Kind
+    natural: bool = False
+
+    def low(self, dim: int) -> ast.expr:
+        """Where the range of a dim begins."""
+        begin = trees.name(f"begin.{dim}")
+        return trees.call(max, begin, ast.Constant(0)) if self.natural else begin
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +69,13 @@ def body(form: Form, unit: ast.expr, rest: list[ast.expr], names: Called) -> lis
     indices: list[ast.expr] = [trees.name(each) for each in names.indices]
     if form.pattern == "for":
         call = ast.Call(unit, [*indices, *rest], [])
-        return [_loops(names, [ast.Expr(call)], form.declared)]
+        return [_loops(form, names, [ast.Expr(call)], form.declared)]
     total = _tuple(form, names.acc)
     last: list[ast.expr] = [ast.Constant(True)] if form.pattern == "scan" else []
     called = ast.Call(unit, [*indices, total, *last, *rest], [])
     step: ast.stmt = ast.Assign([_target(form, names.acc)], called)
     if form.pattern == "scan":
-        return [*_identity(form, names.acc), _loops(names, [step], False), ast.Return(total)]
+        return [*_identity(form, names.acc), _loops(form, names, [step], False), ast.Return(total)]
     return _reduction(form, step, names)
 
 
@@ -81,7 +90,7 @@ for block in space:
 
 def _reduction(form: Form, step: ast.stmt, names: Called) -> list[ast.stmt]:
     parts = form.reducer.parts
-    low, high = trees.name("begin.0"), trees.name("end.0")
+    low, high = form.low(0), trees.name("end.0")
     stores = [
         ast.Assign(
             [ast.Subscript(trees.name(f"partial.{p.name}"), trees.name(BLOCK), ast.Store())],
@@ -91,7 +100,7 @@ def _reduction(form: Form, step: ast.stmt, names: Called) -> list[ast.stmt]:
     ]
     count = trees.call(len, trees.name(f"partial.{parts[0].name}"))
     blocks: ast.expr = trees.call(range, count)
-    inner = step if form.dims == 1 else _loops(names, [step], False, 1)
+    inner = step if form.dims == 1 else _loops(form, names, [step], False, 1)
     filled = {
         "space": trees.call(DECLARED, blocks) if form.declared else blocks,
         "start": _identity(form, names.acc), "low": low, "high": high, "index": names.indices[0],
@@ -153,14 +162,14 @@ def _part(form: Form, of: str, part: Part) -> str:
     return of if of != JOINED and len(form.reducer.parts) == 1 else f"{of}.{part.name}"
 
 
-def _loops(names: Called, inner: list[ast.stmt], declared: bool, first: int = 0) -> ast.stmt:
+def _loops(
+    form: Form, names: Called, inner: list[ast.stmt], declared: bool, first: int = 0
+) -> ast.stmt:
     """The nest over the dims from `first` on."""
     dims = range(first, len(names.indices))
-    bounds: list[ast.expr] = [
-        trees.tuple_of((trees.name(f"begin.{k}"), trees.name(f"end.{k}"))) for k in dims
-    ]
+    bounds: list[ast.expr] = [trees.tuple_of((form.low(k), trees.name(f"end.{k}"))) for k in dims]
     if len(dims) == 1:
-        space = trees.call(range, trees.name(f"begin.{first}"), trees.name(f"end.{first}"))
+        space = trees.call(range, form.low(first), trees.name(f"end.{first}"))
         target: ast.expr = trees.target(names.indices[first])
     else:
         space = trees.call(ndrange, *bounds)

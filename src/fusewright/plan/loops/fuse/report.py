@@ -32,7 +32,7 @@ class Pairs:
 
     def fused(self, a: Item, b: Item, verdict: Verdict, form: str, dim: str = "") -> None:
         """The two became one loop, or run in strips of one."""
-        names = (dim,) if dim else tuple(d.name or f"i{d.index}" for d in b.loop.dims)
+        names = tuple(name for name in ([dim] if dim else [d.name for d in b.loop.dims]) if name)
         shared = self._bytes(a.buffers & b.buffers)
         self.moved += self._bytes(a.buffers) + self._bytes(b.buffers)
         key = (a.last, b.loop.span)

@@ -39,18 +39,16 @@ from fusewright.ir.loops.statements import (
 from fusewright.ir.nest import in_pairs
 from fusewright.plan.loops.legality.live_in import Locals, exposed, read_from
 from fusewright.plan.loops.legality.loop_facts import EARLY_END, Surroundings, buffers_in, unit_of
+from fusewright.plan.loops.map.made import shared
 from fusewright.plan.loops.map.reductions import ON_THREADS, Folds, folds, is_associative
 from fusewright.plan.loops.map.work import most_trips
-from fusewright.plan.loops.plan import LoopReport
+from fusewright.plan.loops.plan import IN_ORDER, LoopReport
 
 CONTIGUOUS, SAME, SCATTERED = 1.0, 0.9, 0.15
 """What an access is worth in vectors: neighbours in memory, one element for all lanes, others."""
 WORTH = 0.25
 """A loop runs in vectors if its accesses are worth this on average."""
-REPEATS = (
-    "each iteration decides whether there is another; loops inside it may run on threads or in "
-    "vectors, and code around it does not fuse with it"
-)
+REPEATS = "each iteration decides whether there is another"
 """What becomes of a `while`."""
 SHORT = 4
 """Iterations, at most, of a loop that runs one by one."""
@@ -151,10 +149,14 @@ class Parallelism:
             self.vectors.add(chosen)
         for number in {first, chosen} & (self.threads | self.vectors):
             self.folds[number] = dict(nest.folds)
+        place = len(self.reports)
         self._report(loop, nest, threads, chosen)
         if chosen >= 0:
             return loop
-        return replace(loop, body=self.body(loop.body, inside, in_task or threads))
+        loop = replace(loop, body=self.body(loop.body, inside, in_task or threads))
+        if first in self.proved | self.ordered:
+            self.reports[place:] = shared(self.reports[place:], loop, self.proved | self.ordered)
+        return loop
 
     def nest(self, loop: For, live: Locals) -> Nest:
         """What the analysis says of a loop."""
@@ -293,9 +295,13 @@ class Parallelism:
             LoopReport(
                 line_of(loop), tuple(d.index for d in loop.dims), tuple(d.name for d in loop.dims),
                 threads, vector >= 0, why, because, self._folded(nest) if threads or vector >= 0
-                else (), self.scans.get(loop.dims[0].index, ()),
+                else (), self.scans.get(loop.dims[0].index, ()), self._clears(loop),
             )
         )  # fmt: skip
+
+    def _clears(self, loop: For) -> bool:
+        """Whether it only fills arrays inside the kernel, in an array statement."""
+        return not loop.dims[0].name and buffers_in(loop) <= self.around.kernel.scratch
 
     def _folded(self, nest: Nest) -> tuple[str, ...]:
         first = nest.loop.dims[0].index
@@ -308,12 +314,15 @@ class Parallelism:
             return "strips run in order: each needs what the one before has written", NOWHERE
         if {dim.index for dim in loop.dims} <= set(nest.parallel):
             return self._not_wide(loop), NOWHERE
-        for carry in nest.order.carries:
-            if carry.dim in numbers:
-                return self._carried(loop, nest, carry)
+        carries = [carry for carry in nest.order.carries if carry.dim in numbers]
+        carries.sort(key=lambda carry: carry.array != EARLY_END)
+        for carry in carries:
+            return self._carried(loop, nest, carry)
         for found in nest.order.reductions:
             if set(found.dims) & numbers:
                 line = found.updates[0].span or NOWHERE
+                if not loop.dims[0].name:
+                    return IN_ORDER, line
                 return f"it reduces `{found.array}`, element after element", line
         return "", NOWHERE
 
@@ -334,12 +343,16 @@ class Parallelism:
         if isinstance(carry.source.root, Scalar):
             if carry.array == EARLY_END:
                 return "it may be left early", line
+            if not loop.dims[0].name:
+                return IN_ORDER, line
             locals_ = self.around.kernel.locals
             if carry.array not in {locals_[n].name for n in exposed(loop.body)}:
                 return f"`{carry.array}` is used after the loop", line
             return f"`{carry.array}` goes from one iteration to the next", line
         if len(carry.source.indices) != len(carry.sink.indices):
             return f"`{carry.source.label}` and `{carry.sink.label}` may share memory", line
+        if not carry.proved and not loop.dims[0].name:
+            return IN_ORDER, line
         full = order(nest.unit, self.around.facts)
         again = next((c for c in full.carries if c.dim == carry.dim), carry)
         facts, tables = self.around.facts, tables_needed(nest.unit, carry.dim, self.around.facts)
