@@ -19,6 +19,7 @@ from fusewright.base.errors import ValueRangeError
 from fusewright.base.options import current
 from fusewright.frontends.arrays import core, exports, opaque, sharing
 from fusewright.frontends.arrays.core import Handle
+from fusewright.numpy import kinds
 from fusewright.numpy.border import lend
 from fusewright.numpy.operands import Function
 
@@ -116,6 +117,7 @@ def _members() -> dict[str, Any]:
 
 
 nditer = Iterators("nditer", (), _members())
+kinds.shown[Iterators] = type
 
 
 @wraps(np.nested_iters)

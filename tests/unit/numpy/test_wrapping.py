@@ -86,3 +86,22 @@ def test_the_iterator_walks_compares_and_starts_again() -> None:
         flat[flat > 3] = 0
         told.append([*found, base.tolist()])
     assert told[0] == told[1]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "b.flat = b.T",
+        "b.flat[:] = b.T",
+        "b.flat[3:] = b[::-1]",
+        "b.T.flat = b",
+        "b[::2].flat = b[1::2]",
+    ],
+)
+def test_elements_under_the_iterator_are_read_in_their_turn(statement: str) -> None:
+    told = []
+    for np in (numpy, ours):
+        b = np.arange(1600.0).reshape(40, 40)
+        exec(statement, {"b": b})
+        told.append(b.tolist())
+    assert told[0] == told[1]

@@ -142,8 +142,25 @@ class FlatIterator:
             arguments = (self._handle, key, value)
             agreement.settled(error, "flat", _set_flat, arguments, {}, (0,))
 
+    def fill(self, value: Any) -> None:
+        """`x.flat = value`, which NumPy does in another way than `x.flat[...] = value`."""
+        if self._is_under(value):
+            memory: Any = exports.writable(self._handle)
+            memory.flat = exports.readable(value)
+        else:
+            self[...] = value
+
+    def _is_under(self, value: Any) -> bool:
+        """Whether a value may be of the same memory: NumPy reads its elements when it comes to
+        them (`x.flat = x.T`).
+        """
+        return isinstance(value, Handle) and views.root_of(value) is views.root_of(self._handle)
+
     def _set(self, key: Any, value: Any) -> None:
         handle: Any = self._handle
+        if self._is_under(value):
+            exports.writable(handle).flat[key] = exports.readable(value)
+            return
         flat = self._flat()
         many, have = math.prod(np.shape(value)), math.prod(flat[key].shape)
         if many > 1 and many != have:  # as often as needed, as far as needed
