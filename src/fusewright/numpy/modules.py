@@ -83,8 +83,11 @@ def lookup(module: str, exports: Mapping[str, Any] | None = None) -> Callable[[s
     home = vars(sys.modules[PACKAGE + full[len("numpy") :]])
     home["__dir__"] = listing(full, home)
     named(module, exports or {})
+    own = {"__all__"} & home.keys()
 
     def find(name: str) -> Any:
+        if name in own:  # asked for by a module that has copied `__getattr__`
+            raise AttributeError(f"module {full!r} has no attribute {name!r}")
         value = home[name] = found(name)
         return value
 

@@ -80,3 +80,22 @@ def test_it_is_numpys_in_modules_that_do_not_name_numpy(folder: Path) -> None:
     for _ in range(2):  # the second reads the code that the first has kept
         ours = fresh("-m", "fusewright", "run", "p.py", cwd=folder)
         assert ours.stdout == plain.stdout, ours.stderr
+
+
+COPYING = """
+import numpy as np
+
+for name, value in np.__dict__.items():
+    if callable(value):
+        globals()[name] = value
+"""
+
+
+def test_a_module_that_copies_numpys_names_exports_them_as_numpys_does(folder: Path) -> None:
+    (folder / "wrapper.py").write_text(COPYING)
+    (folder / "p.py").write_text(
+        "linalg = 1\nfrom wrapper import *\nprint(linalg, sum.__name__, 'fft' in globals())\n"
+    )
+    plain = fresh("p.py", cwd=folder)
+    ours = fresh("-m", "fusewright", "run", "p.py", cwd=folder)
+    assert ours.stdout == plain.stdout == "1 sum False\n", ours.stderr
