@@ -75,6 +75,10 @@ SPECIAL = frozenset(
 
 _NUMPY = {"numpy", "fusewright.numpy"}
 _names: set[str] = set()
+_called: set[str] = set(SPECIAL)
+"""The names of methods to be opened: with `__new__` and its like a class of C would be another
+class, whatever the user's code says of such names.
+"""
 _modules: dict[str, ModuleType] = {}
 _classes: dict[type, set[str]] = {}
 _borders: dict[int, tuple[Any, Any]] = {}
@@ -128,6 +132,7 @@ def read(code: CodeType) -> None:
         return
     found = _words(code) - _names
     _names.update(found)
+    _called.update(name for name in found if not name[:2] == name[-2:] == "__")
     for name in found | STANDARD.keys():
         if name in sys.modules and concerns(name):
             touch(sys.modules[name])
@@ -289,16 +294,9 @@ def _open_class(kind: type) -> None:
     for base in kind.__mro__:
         if base in _classes or _may_change(base):
             done = _classes.setdefault(base, set())
-            for name in (_callable_names() & vars(base).keys()) - done:
+            for name in (_called & vars(base).keys()) - done:
                 done.add(name)
                 _open_method(base, name)
-
-
-def _callable_names() -> set[str]:
-    """The names of methods to be opened: with `__new__` and its like a class of C would be another
-    class, whatever the user's code says of such names.
-    """
-    return {*SPECIAL, *(name for name in _names if not name[:2] == name[-2:] == "__")}
 
 
 def _may_change(kind: type) -> bool:

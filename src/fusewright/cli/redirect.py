@@ -85,8 +85,9 @@ def user_code(source: bytes, filename: str, asserting: _Asserting | None = None)
 
 
 def _mentions(source: bytes) -> bool:
-    """Whether a source may import the library."""
-    return _chosen[0].library.encode() in source
+    """Whether a source may import the library, or ask for the type of one of its arrays."""
+    library = _chosen[0].library
+    return library.encode() in source or (library == "numpy" and b"type(" in source)
 
 
 def _disk_key(source: bytes, filename: str, assertions: str) -> str:
@@ -137,7 +138,7 @@ class RedirectingLoader(SourceFileLoader):
     def get_code(self, fullname: str) -> CodeType | None:
         path = self.get_filename(fullname)
         source = self.get_data(path)
-        # What does not name the library is compiled and kept as Python does.
+        # What neither names the library nor asks for types is compiled and kept as Python does.
         code = user_code(source, path) if _mentions(source) else super().get_code(fullname)
         if code is not None:
             border.read(code)

@@ -47,6 +47,14 @@ COMPLETE = '__import__("fusewright.numpy.border", fromlist=("complete",)).comple
 are used.
 """
 
+WRITES = frozenset((
+    "argmax", "argmin", "choose", "compress", "cumprod", "cumsum", "dot", "mean", "round", "std",
+    "take", "trace", "var",
+))  # fmt: skip
+"""Methods of NumPy's arrays that write into arrays of NumPy's only."""
+WRITING = '__import__("fusewright.numpy.border", fromlist=("writing",)).writing(0)'
+"""Such a method where it is called with `out=`, which may be ours: `small.mean(0, out=row)`."""
+
 NAMED = '__import__("fusewright.numpy.kinds", fromlist=("as_named",)).as_named(0)'
 """A class that is compared with `ndarray`, which stands for two: `x.__class__ is np.ndarray`."""
 
@@ -195,6 +203,13 @@ class _Rewrite(ast.NodeTransformer):
                 module
             ):
                 node.args[0] = _called(COMPLETE, module)
+            case ast.Call(func=ast.Attribute(value=owner, attr=name)) if (
+                name in WRITES
+                and self.redirection.library == "numpy"
+                and any(each.arg == "out" for each in node.keywords)
+                and not self._is_module(owner)
+            ):
+                node.func = _called(WRITING, node.func)
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:

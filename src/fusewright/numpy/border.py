@@ -51,6 +51,20 @@ def as_array(value: Any) -> Any:
     return np.asarray(lent) if isinstance(value, Handle) else lent
 
 
+def writing(method: Any) -> Any:
+    """A method of an array of NumPy's that can write into one of ours; any other as it is."""
+    of_numpy = type(method) is BuiltinMethodType
+    if not of_numpy or not isinstance(method.__self__, np.ndarray | np.generic):
+        return method
+
+    def call(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        lent = lend(out) if isinstance(out, Handle) else out
+        result = method(*map(lend, args), out=lent, **kwargs)
+        return out if result is lent else result
+
+    return call
+
+
 def complete(value: Any) -> Any:
     """A module of the drop-in with all its names, most of which are made when they are used;
     anything else as it is.

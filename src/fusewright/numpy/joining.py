@@ -12,9 +12,9 @@ import numpy as np
 from fusewright.base.errors import ArgumentError, DTypeError, ShapeError, ValueRangeError
 from fusewright.frontends.arrays import axes as axis_rules
 from fusewright.frontends.arrays import core, creation, opaque, record, reductions, scans
-from fusewright.frontends.arrays.core import wrap_array
+from fusewright.frontends.arrays.core import Handle, wrap_array
 from fusewright.frontends.arrays.dtypes import as_dtype, check_cast
-from fusewright.frontends.arrays.views import reshape_node
+from fusewright.frontends.arrays.views import root_of
 from fusewright.ir.dtypes import DType
 from fusewright.ir.graph import Node
 from fusewright.numpy.arranging import widened
@@ -62,9 +62,23 @@ def _given(joined: Node, out: Any) -> Any:
     return reductions.into(out, joined)
 
 
-def _finish(nodes: list[Node], axis: int, dtype: Any, casting: str, out: Any) -> Any:
+def _finish(parts: list[Any], axis: int, dtype: Any, casting: str, out: Any) -> Any:
+    nodes = [part._node for part in parts]
     wanted = _wanted(nodes, dtype, casting, out)
-    return _given(scans.concatenated([core.cast(node, wanted) for node in nodes], axis), out)
+    joined = scans.concatenated([core.cast(node, wanted) for node in nodes], axis)
+    if out is None or not _meets(out, parts) or tuple(out.shape) != joined.shape:
+        return _given(joined, out)
+    begin = 0
+    for part in parts:  # as NumPy: a part that `out` lies over is read when its turn comes
+        end = begin + part.shape[axis]
+        out[(slice(None),) * axis + (slice(begin, end),)] = part
+        begin = end
+    return out
+
+
+def _meets(out: Any, parts: list[Any]) -> bool:
+    """Whether `out` may lie over one of the parts."""
+    return isinstance(out, Handle) and any(root_of(part) is root_of(out) for part in parts)
 
 
 @recorded(np.concatenate)
@@ -72,29 +86,28 @@ def concatenate(
     arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
 ) -> Any:
     """Arrays one after the other along an axis they have."""
-    nodes = [part._node for part in _parts(arrays, "concatenate")]
+    parts = _parts(arrays, "concatenate")
     if axis is None:
-        flat = [reshape_node(node, (int(np.prod(node.shape)),)) for node in nodes]
-        return _finish(flat, 0, dtype, casting, out)
-    first = nodes[0].shape
+        return _finish([part.reshape(-1) for part in parts], 0, dtype, casting, out)
+    first = parts[0].shape
     if not first:
         raise ShapeError("zero-dimensional arrays cannot be concatenated")
     at = axis_rules.one_axis(axis, len(first))
-    for number, node in enumerate(nodes):
-        if len(node.shape) != len(first):
+    for number, part in enumerate(parts):
+        if len(part.shape) != len(first):
             raise ShapeError(
                 "all the input array dimensions except for the concatenation axis must match "
                 f"exactly, but array 0 has {len(first)} dimension(s) and array {number} has "
-                f"{len(node.shape)}"
+                f"{len(part.shape)}"
             )
-        for dim, (want, have) in enumerate(zip(first, node.shape, strict=True)):
+        for dim, (want, have) in enumerate(zip(first, part.shape, strict=True)):
             if dim != at and want != have:
                 raise ShapeError(
                     "all the input array dimensions except for the concatenation axis must match "
                     f"exactly, but along dimension {dim}, the array at index 0 has size {want} "
                     f"and the array at index {number} has size {have}"
                 )
-    return _finish(nodes, at, dtype, casting, out)
+    return _finish(parts, at, dtype, casting, out)
 
 
 @recorded(np.stack)
@@ -102,13 +115,17 @@ def stack(
     arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
 ) -> Any:
     """Arrays of one shape along a new axis."""
-    nodes = [part._node for part in _parts(arrays, "stack")]
+    parts = _parts(arrays, "stack")
+    nodes = [part._node for part in parts]
     if any(node.shape != nodes[0].shape for node in nodes):
         raise ShapeError(
             "all input arrays must have the same shape",
             why=f"the shapes are {', '.join(str(node.shape) for node in nodes)}",
         )
     at = axis_rules.one_axis(axis, len(nodes[0].shape) + 1)
+    if out is not None and _meets(out, parts):
+        rows = [part[(slice(None),) * at + (None,)] for part in parts]
+        return _finish(rows, at, dtype, casting, out)
     wanted = _wanted(nodes, dtype, casting, out)
     return _given(stacked([core.cast(node, wanted) for node in nodes], at), out)
 

@@ -97,13 +97,17 @@ _BOTH = frozenset((np.ndarray, *core.handle_classes, core.masked_class)) - {Scal
 """The classes that `ndarray` names."""
 
 
+shown: dict[type, type] = {**dict.fromkeys(_BOTH, ndarray), ArrayType: type}
+"""What a program sees as the type of something; the class of a stand-in for a class is `type`."""
+
+
 def type_of(value: Any) -> type:
     """`type(value)` in the user's modules: one class for both kinds of arrays, NumPy's for lazy
     numbers.
     """
     kind = type(value)
-    if kind in _BOTH:
-        return ndarray
+    if kind in shown:
+        return shown[kind]
     return value.dtype.type if kind is Scalar else kind
 
 

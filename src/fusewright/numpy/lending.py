@@ -19,14 +19,16 @@ from fusewright.base.errors import ValueRangeError
 from fusewright.base.options import current
 from fusewright.frontends.arrays import core, exports, opaque, sharing
 from fusewright.frontends.arrays.core import Handle
+from fusewright.numpy import kinds
 from fusewright.numpy.border import lend
 from fusewright.numpy.operands import Function
 
 OVERWRITES = ("median", "percentile", "quantile", "nanmedian", "nanpercentile", "nanquantile")
 """Functions that write into their argument where `overwrite_input` is true."""
-CALLS = ("apply_along_axis", "apply_over_axes")
-"""Functions that hand parts of their argument to a function."""
+CALLS = ("apply_along_axis", "apply_over_axes", "asmatrix")
+"""Functions that hand parts of their argument to a function, or wrap it."""
 WHY = "it may write into its argument, which is lent to it"
+_opened: set[type] = set()
 
 
 def _lent(value: Any, loans: list[tuple[Handle, Any]]) -> Any:
@@ -56,6 +58,26 @@ def writing(original: Function) -> Function:
         return next((ours for ours, array in loans if array is result), result)
 
     return call
+
+
+def opened(kind: type) -> type:
+    """A class of NumPy's whose objects lie in the memory of the array they are made of
+    (`MaskedArray`, `matrix`): arrays of ours are lent to it.
+    """
+    if issubclass(kind, np.ndarray) and kind not in _opened and "__new__" in vars(kind):
+        _opened.add(kind)
+        original = kind.__new__
+
+        @wraps(original)
+        def __new__(cls: type, *args: Any, **kwargs: Any) -> Any:
+            given = [lend(each) if isinstance(each, Handle) else each for each in args]
+            for name, each in kwargs.items():
+                if isinstance(each, Handle):
+                    kwargs[name] = lend(each)
+            return original(cls, *given, **kwargs)
+
+        type.__setattr__(kind, "__new__", __new__)
+    return kind
 
 
 def overwriting(original: Function, ours: Function) -> Function:
@@ -95,6 +117,7 @@ def _members() -> dict[str, Any]:
 
 
 nditer = Iterators("nditer", (), _members())
+kinds.shown[Iterators] = type
 
 
 @wraps(np.nested_iters)

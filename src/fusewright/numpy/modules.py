@@ -16,6 +16,7 @@ import numpy as np
 from fusewright._core import native
 from fusewright.base.errors import ElsewhereError
 from fusewright.numpy import dispatch
+from fusewright.numpy.lending import opened, writing
 from fusewright.numpy.operands import delegated, library
 from fusewright.numpy.ufuncs import Ufunc
 
@@ -31,12 +32,18 @@ def stand_in(name: str, value: Any) -> Any:
     """
     if isinstance(value, np.ufunc):
         return Ufunc(value)
+    if isinstance(value, type) and value is not np.ndarray:
+        return opened(value)
     if isinstance(value, type | ModuleType) or not callable(value) or get_origin(value):
         return value
+    if name.startswith(WRAPPING):
+        return dispatch.in_front(name, value, writing(value))
     return dispatch.in_front(name.rpartition(".")[2], value, delegated(value, name))
 
 
 OURS = "fusewright"
+WRAPPING = "ma."
+"""The module whose functions give objects on the memory of their arguments."""
 _QUICK: tuple[type, ...] = (
     ()
     if native is None
@@ -76,8 +83,11 @@ def lookup(module: str, exports: Mapping[str, Any] | None = None) -> Callable[[s
     home = vars(sys.modules[PACKAGE + full[len("numpy") :]])
     home["__dir__"] = listing(full, home)
     named(module, exports or {})
+    own = {"__all__"} & home.keys()
 
     def find(name: str) -> Any:
+        if name in own:  # asked for by a module that has copied `__getattr__`
+            raise AttributeError(f"module {full!r} has no attribute {name!r}")
         value = home[name] = found(name)
         return value
 

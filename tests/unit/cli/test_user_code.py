@@ -75,7 +75,7 @@ def test_modules_without_the_library_are_pythons(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
-    (folder / "plain.py").write_text("loader = type(__loader__).__name__\n")
+    (folder / "plain.py").write_text("loader = __loader__.__class__.__name__\n")
     (folder / "redirected.py").write_text("import numpy\n")
     (folder / "p.py").write_text("import plain, redirected\nprint(plain.loader)\n")
     assert run(folder, "p.py") == "RedirectingLoader\n"

@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 
 from fusewright.base.errors import ReadOnlyError
-from fusewright.frontends.arrays import agreement, creation, layouts, opaque, shaping, views
+from fusewright.frontends.arrays import (
+    agreement,
+    creation,
+    exports,
+    layouts,
+    opaque,
+    shaping,
+    views,
+)
 from fusewright.frontends.arrays.core import READ_ONLY, Handle
 
 
@@ -101,29 +109,58 @@ def _set_flat(array: Any, key: Any, value: Any) -> None:
 
 
 class FlatIterator:
-    """`x.flat`: the elements in C order, to read, write and iterate."""
+    """`x.flat`: the elements in C order, to read, write, compare and iterate.
 
-    __slots__ = ("_handle",)
+    NumPy's iterator walks over our memory (`_walk`); a subscript sends it back to the start.
+    """
+
+    __slots__ = ("_handle", "_walk")
+    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
+        self._walk: Any = None
 
     def _flat(self) -> Any:
         return shaping.ravel(self._handle)
 
+    def _walking(self) -> Any:
+        if self._walk is None:
+            self._walk = exports.readable(self._handle).flat
+        return self._walk
+
     def __getitem__(self, key: Any) -> Any:
+        self._walk = None
         found = self._flat()[key]
         return found.copy() if found.shape else found
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        self._walk = None
         try:
             self._set(key, value)
         except agreement.REFUSALS as error:
             arguments = (self._handle, key, value)
             agreement.settled(error, "flat", _set_flat, arguments, {}, (0,))
 
+    def fill(self, value: Any) -> None:
+        """`x.flat = value`, which NumPy does in another way than `x.flat[...] = value`."""
+        if self._is_under(value):
+            memory: Any = exports.writable(self._handle)
+            memory.flat = exports.readable(value)
+        else:
+            self[...] = value
+
+    def _is_under(self, value: Any) -> bool:
+        """Whether a value may be of the same memory: NumPy reads its elements when it comes to
+        them (`x.flat = x.T`).
+        """
+        return isinstance(value, Handle) and views.root_of(value) is views.root_of(self._handle)
+
     def _set(self, key: Any, value: Any) -> None:
         handle: Any = self._handle
+        if self._is_under(value):
+            exports.writable(handle).flat[key] = exports.readable(value)
+            return
         flat = self._flat()
         many, have = math.prod(np.shape(value)), math.prod(flat[key].shape)
         if many > 1 and many != have:  # as often as needed, as far as needed
@@ -133,7 +170,38 @@ class FlatIterator:
             handle[...] = flat.reshape(handle._shape)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._flat())
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._walking())
+
+    @property
+    def index(self) -> int:
+        """The place of the next element."""
+        return int(self._walking().index)
+
+    @property
+    def coords(self) -> tuple[int, ...]:
+        """Its indices."""
+        return tuple(self._walking().coords)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._flat() < other
+
+    def __le__(self, other: Any) -> Any:
+        return self._flat() <= other
+
+    def __eq__(self, other: Any) -> Any:
+        return self._flat() == other
+
+    def __ne__(self, other: Any) -> Any:
+        return self._flat() != other
+
+    def __gt__(self, other: Any) -> Any:
+        return self._flat() > other
+
+    def __ge__(self, other: Any) -> Any:
+        return self._flat() >= other
 
     def __len__(self) -> int:
         return int(self._flat()._shape[0])

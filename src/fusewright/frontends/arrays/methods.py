@@ -208,7 +208,7 @@ class Methods(Handle):
 
     @flat.setter
     def flat(self, value: Any) -> None:
-        FlatIterator(self)[...] = value
+        FlatIterator(self).fill(value)
 
     @property
     def data(self) -> memoryview:

@@ -21,6 +21,7 @@ from fusewright.frontends.arrays import (
     opaque,
     sharing,
     ufuncs,
+    views,
 )
 from fusewright.frontends.arrays.core import Handle, wrap, wrap_array
 from fusewright.frontends.arrays.operators import op_of
@@ -145,8 +146,20 @@ class Protocols(Handle):
         return self.__copy__()
 
     def __reduce__(self) -> Any:
-        scalar = isinstance(self, core.scalar_class)
-        return rebuild, (np.array(sharing.content(self)), scalar, self._flags & core.READ_ONLY)
+        return self.__reduce_ex__(2)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """In C or Fortran order; from protocol 5 on what lies without gaps stays as it lies, and
+        locked.
+        """
+        content = sharing.content(self)
+        steps = views.strides_of(self)
+        dims = sorted(range(len(steps)), key=lambda dim: -steps[dim])
+        shape, steps = tuple(self._shape[dim] for dim in dims), tuple(steps[dim] for dim in dims)
+        stays = protocol >= 5 and layouts.is_straight(shape, steps, content.itemsize)
+        flags = self._flags & core.READ_ONLY if stays else 0
+        copy = np.array(content, order="K" if stays else "A")
+        return rebuild, (copy, isinstance(self, core.scalar_class), flags)
 
     def __bool__(self) -> bool:
         return bool(self._single("truth value"))

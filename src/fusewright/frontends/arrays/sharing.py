@@ -225,7 +225,23 @@ def content_of(node: Node) -> NDArray:
 
 def content(handle: Handle) -> NDArray:
     """The handle's value for reading at once, laid out as NumPy would."""
-    return content_of(stored_node(handle))
+    node = stored_node(handle)
+    array = content_of(node)
+    return array if node.layout is None else _in_order(array, node.layout)
+
+
+def _in_order(array: NDArray, layout: tuple[int, ...]) -> NDArray:
+    """An array whose dims lie in the order of other strides: a copy, where one was stored by itself
+    in C order before what it is a part of.
+    """
+    dims = sorted(range(array.ndim), key=lambda dim: -abs(layout[dim]))
+    steps = [abs(array.strides[dim]) for dim in dims if array.shape[dim] > 1]
+    if steps == sorted(steps, reverse=True):
+        return array
+    copy = np.empty([array.shape[dim] for dim in dims], array.dtype)
+    turned = copy.transpose(np.argsort(dims))
+    turned[...] = array
+    return turned
 
 
 def stored_node(handle: Handle) -> Node:

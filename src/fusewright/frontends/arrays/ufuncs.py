@@ -4,13 +4,16 @@ NumPy.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from fusewright.frontends.arrays import (
     agreement,
+    exports,
     items,
     masking,
     opaque,
@@ -39,6 +42,9 @@ def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str
     what becomes of one that ours refuses.
     """
     original = ufunc if method == "__call__" else getattr(ufunc, method)
+    if method == "reduce" and kwargs.get("out") and _goes_on(sys._getframe(2)):
+        (out,) = kwargs["out"]
+        return original(*inputs, **{**kwargs, "out": exports.writable(out)})
     name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
 
     def recorded(*inputs: Any, **kwargs: Any) -> Any:
@@ -52,6 +58,14 @@ def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str
         refused = error
     written = (0,) if method == "at" else ()
     return agreement.settled(refused, name, original, inputs, kwargs, written)
+
+
+def _goes_on(caller: FrameType) -> bool:
+    """Whether it is the mean or the variance of an array of NumPy's, written into one of ours: they
+    divide what is there where it is NumPy's, and else forget it.
+    """
+    names = caller.f_code.co_name, caller.f_globals.get("__name__")
+    return names[1] == "numpy._core._methods" and names[0] in ("_mean", "_var")
 
 
 RANKED: dict[str, frozenset[str]] = {
