@@ -59,6 +59,13 @@ class Slot:
         assert self.number is not None and self.held is not None
         return Number(local(self.number, self.held.dtype), self.held.origin, span)
 
+    def adopts(self, t: Translation, number: Number) -> bool:
+        """Whether the variable, given literals only so far, takes the type of what it meets."""
+        wide = self.held.takes(number) if self.held and self.held.literals else None
+        if wide is not None:
+            t.guesses[self.key] = wide
+        return wide is not None
+
     def write(self, t: Translation, number: Number) -> None:
         if self.held is None:
             self.held = t.guesses.get(self.key) or types.held(number)
@@ -73,6 +80,7 @@ class Slot:
             t.guesses[self.key] = wide
             self.number = t.new_local(self.name, wide.dtype, True)
         self.held = wide
+        t.retyping.slots[self.number] = self
         value = types.converted(number, self.held.dtype, number.span)
         t.write(Let(self.number, value, number.span))
 
