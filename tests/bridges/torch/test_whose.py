@@ -130,8 +130,8 @@ def test_whose_product_it_is_where_torch_multiplies_faster(
 
 
 def test_an_error_of_torchs_tracing_is_the_models_own_or_none() -> None:
-    """`torch.pow` with a symbolic exponent is more than AOTAutograd can differentiate, and what eager
-    refuses is refused with eager's words.
+    """AOTAutograd cannot differentiate `torch.pow` with a symbolic exponent, and what eager refuses
+    is refused with eager's words.
     """
     ours = compiled(lambda x, k: x.pow(k) * 2)
     for k in (2, 3, 4):
