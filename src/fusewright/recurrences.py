@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Literal
@@ -107,7 +108,7 @@ class RecurrenceGraph:
         processor has not.
         """
         with _lanes(lanes):
-            found = planner.plan(self.graph, effort, seed)
+            found = planner.plan(self.graph, _whole("effort", effort), _whole("seed", seed))
             code = target.target().compile(found.phases, current())
             return CompiledRecurrence(self.graph, found, code.run)
 
@@ -116,7 +117,16 @@ class RecurrenceGraph:
     ) -> RecurrenceReport:
         """What `compile` with the same arguments chooses, without compiling."""
         with _lanes(lanes):
-            return _report(self.graph, planner.plan(self.graph, effort, seed))
+            found = planner.plan(self.graph, _whole("effort", effort), _whole("seed", seed))
+            return _report(self.graph, found)
+
+
+def _whole(name: str, value: int) -> int:
+    """An argument that is an integer."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise ArgumentError(f"{name} is {value!r}, not an integer") from None
 
 
 def _lanes(lanes: int | str) -> AbstractContextManager[Any]:

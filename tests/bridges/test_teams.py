@@ -179,3 +179,15 @@ def test_plain_python_agrees(unit):
     found = pk.parallel_reduce(pk.TeamPolicy(6, 1), unit, **arrays)
     plain = pk.parallel_reduce(pk.TeamPolicy(pk.Debug, 6, 1), unit, **arrays)
     assert found == pytest.approx(plain, rel=1e-14)
+
+
+@pk.workunit
+def counting(team: pk.TeamMember, out: pk.View1D[pk.double]):
+    out[team.league_rank()] = team.league_size()
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_what_a_member_has_not(size):
+    with pytest.raises(pk.Error, match="a team member has no `league_size`") as found:
+        pk.parallel_for(pk.TeamPolicy(3, size), counting, out=pk.View([3], pk.double))
+    assert "an argument of your own" in found.value.help

@@ -166,7 +166,7 @@ def part_of_ints(a):
 
 @fw.kernel
 def rounded_to_digits(a):
-    a[0] = round(a[1], 2)  # <
+    a[0] = round(a[1], 30)  # <
 
 
 @fw.kernel
@@ -325,14 +325,14 @@ CASES: dict[str, tuple[Any, tuple[Any, ...], str]] = {
     "list that grows": (list_that_grows, (A,), "that it makes longer or shorter"),
     "zip with a tuple": (zipped_with_a_tuple, (A,), "a tuple beside something whose length"),
     "reversed pairs": (reversed_pairs, (A,), "reversed of a zip"),
-    "rounded to digits": (rounded_to_digits, (A,), "round to digits"),
+    "rounded to digits": (rounded_to_digits, (A,), "round to 30 digits"),
     "float index": (float_index, (A, 1.0), "an index must be an integer"),
     "function of numpy": (function_of_numpy, (A,), "a kernel cannot call gradient"),
     "loop over a number": (loop_over_number, (A,), "a loop over Python int"),
     "unknown function": (unknown_function, (A,), "a kernel cannot call gcd"),
     "attribute of array": (attribute_of_array, (A,), "an array has no attribute `flags`"),
     "assigned attribute": (assigned_attribute, (Thing(),), "an assignment to an attribute"),
-    "integer power": (integer_power, (A, 3), "an integer to the power of an integer"),
+    "integer power": (integer_power, (A, -3), "an integer to a negative integer power"),
     "zero division": (zero_division, (A, 3), "division by zero"),
     "bitwise floats": (bitwise_floats, (A, 1.5), "bitwise_and is not defined for Python float"),
     "out of range literal": (out_of_range_literal, (E8,), "300 out of bounds for uint8"),

@@ -54,6 +54,23 @@ PROGRAMS: dict[str, tuple[type[Exception], Callable[[], Any], tuple[str, ...]]] 
         errors.RecurrenceEndError, lambda: asked(family(leaf=lambda n: None)),
         ("`T[3]` is no leaf and has no alternative", "let `leaf` of `T` name it"),
     ),
+    "index of a float": (
+        errors.RecurrenceError, lambda: asked(family(down), targets=[("T", 2.5)]),
+        ("reads `T` at (2.5,)", "integers, strings and tuples"),
+    ),
+    "index of a float inside": (
+        errors.RecurrenceError, lambda: asked(family(lambda n: [(1, "T", n / 2)])),
+        ("`T[3]` reads `T` at (1.5,)",),
+    ),
+    "number beyond floats": (
+        errors.RecurrenceScalarError, lambda: asked(family(lambda n: [(10**400, "T", n - 1)])),
+        ("`T[3]` is multiplied by 1000",),
+    ),
+    "product beyond floats": (
+        errors.RecurrenceScalarError,
+        lambda: asked(family(lambda n: [((1e200, "x", 1e200), "T", n - 1)])),
+        ("`T[3]` is multiplied by (1e+200, 'x', 1e+200), which is inf",),
+    ),
     "nothing returned": (
         errors.RecurrenceEndError, lambda: asked(fw.Family("T", "n", lambda n: None)),
         ("`T[3]` is no leaf",),
@@ -249,3 +266,11 @@ def test_rows_around_a_sum() -> None:
     with pytest.raises(errors.ShapeError, match="no row has an axis of pairs"):
         compiled([1.0, 2.0], [row()])
     np.testing.assert_array_equal(compiled([2.0, 3.0], [np.ones((5, 2))]), [[60.0, 60.0]])
+
+
+@pytest.mark.parametrize("given", [{"effort": "much"}, {"seed": 0.5}])
+def test_search_by_whole_numbers(given: Any) -> None:
+    graph = asked(family(down))
+    for function in (graph.compile, graph.explain):
+        with pytest.raises(TypeError, match="not an integer"):
+            function(**given)

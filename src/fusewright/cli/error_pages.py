@@ -195,7 +195,8 @@ PAGES: dict[str, Page] = {
         "The types in a kernel are decided when it is compiled. Where Python's own result would "
         "have one type or another as the values are, the kernel is refused.",
         "Convert with `int()`, `float()` or `np.float64()`, or write a literal.",
-        _KERNEL + "def power(a, n):\n    a[0] = 2**n\n\n\npower(np.ones(3), 3)\n",
+        _KERNEL
+        + "def either(a, n):\n    a[0] = n if a[1] > 0 else 0.5\n\n\neither(np.ones(3), 3)\n",
     ),
     "FW206": Page(
         "A name that is one thing on one path and another on another",

@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import UnsupportedError, ValueRangeError
+from fusewright.base.errors import ArgumentError, UnsupportedError, ValueRangeError
 from fusewright.base.options import SHELLS, current
 from fusewright.base.values import dataclass
+from fusewright.integrals import given
 from fusewright.integrals.harmonics import cartesian
 from fusewright.ir.fused import Array
 
@@ -85,16 +86,17 @@ class Basis:
         The coefficients, (primitives,) or (primitives, contractions), are those of basis-set
         tables: they multiply normalised primitives, and each contraction is normalised here.
         """
-        places = np.array(atoms, np.float64).reshape(-1, 3)
-        known = np.zeros(len(places)) if charges is None else np.array(charges, np.float64)
+        places = given.points(atoms, "the places of atoms")
+        known = np.zeros(len(places)) if charges is None else given.reals(charges, "charges")
         made: list[Shell] = []
-        for number, (atom, l, exponents, coefficients) in enumerate(shells):  # noqa: E741
+        for number, shell in enumerate(shells):
+            atom, l, exponents, coefficients = _parts(number, shell)  # noqa: E741
             if not 0 <= atom < len(places):
                 raise ValueRangeError(f"shell {number} is at atom {atom} of {len(places)}")
-            e = np.array(exponents, np.float64).reshape(-1)
-            c = np.array(coefficients, np.float64)
+            e = given.reals(exponents, f"the exponents of shell {number}").reshape(-1)
+            c = given.reals(coefficients, f"the coefficients of shell {number}")
             c = c[:, None] if c.ndim == 1 else c
-            bare = Shell(int(l), places[atom], e, c, atom)
+            bare = Shell(l, places[atom], e, c, atom)
             _check_shell(number, bare)
             made.append(Shell(bare.l, places[atom], e, _normalised(bare), atom))
         _check_atoms(known, places, np.ones(len(places)) if charges is None else known, made)
@@ -113,6 +115,17 @@ class Basis:
             coefficients = env[c : c + primitives * contractions].reshape(contractions, -1)
             shells.append(Shell(l, places[atom], exponents, coefficients.T.copy(), atom))
         return Basis(tuple(shells), charges, places, bool(mol.cart))
+
+
+def _parts(number: int, shell: Any) -> tuple[int, int, Any, Any]:
+    """Atom, l, exponents and coefficients of a shell that is given as a tuple."""
+    if not isinstance(shell, Sequence) or len(shell) != 4:
+        raise ArgumentError(
+            f"shell {number} is {shell!r}", help="(atom, l, exponents, coefficients)"
+        )
+    atom = given.whole(shell[0], f"the atom of shell {number}")
+    l = given.whole(shell[1], f"the angular momentum of shell {number}")  # noqa: E741
+    return atom, l, shell[2], shell[3]
 
 
 def radial_norm(l: int, exponents: Array) -> Array:  # noqa: E741

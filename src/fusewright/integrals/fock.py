@@ -11,6 +11,7 @@ import numpy as np
 
 from fusewright.base.values import dataclass
 from fusewright.codegen.recurrences.records import BOTH, COULOMB, EXCHANGE
+from fusewright.integrals import given
 from fusewright.integrals.basis import Basis
 from fusewright.integrals.bins import Contribution, Pass, Wanted, most_matrices
 from fusewright.integrals.classes import Momenta
@@ -58,8 +59,9 @@ class Fock:
         self, basis: Basis, operator: Operator = FULL, tolerance: float = TOLERANCE,
         second: Operator | None = None,
     ) -> None:  # fmt: skip
-        self.basis, self.tolerance = basis, tolerance
-        self.operators = (operator,) if second is None else (operator, second)
+        self.basis, self.tolerance = basis, given.tolerance(tolerance)
+        both = (operator,) if second is None else (operator, second)
+        self.operators = tuple(given.an_operator(each) for each in both)
         self.functions = int(basis.offsets[-1])
         groups = screened(basis, self.operators, tolerance)
         self.quartets: Counter[Momenta] = Counter()
@@ -79,13 +81,13 @@ class Fock:
 
     def requested(self, requests: Sequence[FockRequest]) -> list[tuple[Array | None, Array | None]]:
         """J and K of each request, all of them in one pass."""
-        given = [
-            replace(each, densities=np.ascontiguousarray(each.densities, np.float64))
+        asked = [
+            replace(each, densities=given.densities(each.densities, self.functions, each.hermi))
             for each in requests
         ]
-        parts = [list(each.wanted()) for each in given]
+        parts = [list(each.wanted()) for each in asked]
         made = iter(self.contributions([wanted for part in parts for _, _, wanted in part]))
-        return [_matrices(each, part, made) for each, part in zip(given, parts, strict=True)]
+        return [_matrices(each, part, made) for each, part in zip(asked, parts, strict=True)]
 
     def seconds(self, threads: int = 1) -> float:
         """What J and K of one density matrix are predicted to take."""

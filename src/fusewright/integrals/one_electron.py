@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from fusewright.base.errors import ValueRangeError
+from fusewright.integrals import given
 from fusewright.integrals.basis import Basis
 from fusewright.integrals.harmonics import Exponents, cartesian, spherical
 from fusewright.integrals.operators import COULOMB, Operator
@@ -48,10 +49,10 @@ def multipoles(basis: Basis, order: int, origin: Sequence[float] = (0.0, 0.0, 0.
     An array (components, functions, functions): x, y, z of dipoles; xx, xy, xz, yy, yz, zz of
     quadrupoles; and so on as in Cartesian shells.
     """
-    if not 0 <= order <= MOST_ORDER:
+    if not 0 <= given.whole(order, "the order of multipoles") <= MOST_ORDER:
         raise ValueRangeError(f"multipoles of order {order}", help=f"from 0 to {MOST_ORDER}")
     values = [_moment(powers) for powers in cartesian(order)]
-    return _matrices(basis, values, np.array(origin, np.float64))
+    return _matrices(basis, values, given.point(origin, "the coordinates of the origin"))
 
 
 def dipole(basis: Basis, origin: Sequence[float] = (0.0, 0.0, 0.0)) -> Array:
@@ -74,8 +75,8 @@ def nuclear_attraction(
 
     `charges` (n,) at `places` (n, 3), in bohr; left out, those of the basis.
     """
-    z = np.array(basis.charges if charges is None else charges, np.float64).reshape(-1)
-    at = np.array(basis.places if places is None else places, np.float64).reshape(-1, 3)
+    z = given.reals(basis.charges if charges is None else charges, "charges").reshape(-1)
+    at = given.points(basis.places if places is None else places, "places")
     if len(z) != len(at) or not (np.all(np.isfinite(z)) and np.all(np.isfinite(at))):
         raise ValueRangeError("charges and places are finite, one place for each charge")
     whole = (0, len(basis.shells))

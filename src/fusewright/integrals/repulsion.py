@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import field
+from typing import Any
 
 import numpy as np
 
-from fusewright.base.errors import ValueRangeError
+from fusewright.base.errors import ArgumentError, ValueRangeError
 from fusewright.base.values import dataclass
+from fusewright.integrals import given
 from fusewright.integrals.basis import Basis
 from fusewright.integrals.classes import QuartetClass, lanes
 from fusewright.integrals.evaluate import CHUNK_BYTES, Evaluator, Side, empty
@@ -71,24 +73,32 @@ def shell_ranges(
     basis: Basis, shells: Sequence[Range | slice | None] | None, many: int
 ) -> list[Range]:
     """So many ranges, all shells where none is given."""
-    given = [None] * many if shells is None else list(shells)
-    if len(given) != many:
-        raise ValueRangeError(f"{many} ranges of shells are needed, not {len(given)}")
-    return [_range(len(basis.shells), each) for each in given]
+    return [_range(len(basis.shells), each) for each in _one_for_each(shells, many)]
 
 
-def _range(many: int, given: Range | slice | None) -> Range:
-    if given is None:
+def _one_for_each(
+    shells: Sequence[Range | slice | None] | None, many: int
+) -> list[Range | slice | None]:
+    ranges: list[Range | slice | None] = [None] * many if shells is None else list(shells)
+    if len(ranges) != many:
+        raise ValueRangeError(f"{many} ranges of shells are needed, not {len(ranges)}")
+    return ranges
+
+
+def _range(many: int, one: Any) -> Range:
+    if one is None:
         return 0, many
-    if isinstance(given, slice):
-        first, last, step = given.indices(many)
+    if isinstance(one, slice):
+        first, last, step = one.indices(many)
         if step != 1:
             raise ValueRangeError("a slice of shells has the step 1")
         return first, max(first, last)
-    first, last = given
+    if not isinstance(one, Sequence) or len(one) != 2:
+        raise ArgumentError(f"a range of shells is {one!r}", help="(first, last), a slice or None")
+    first, last = (given.whole(each, "the end of a range of shells") for each in one)
     if not 0 <= first <= last <= many:
         raise ValueRangeError(f"shells {first} to {last} of {many}")
-    return int(first), int(last)
+    return first, last
 
 
 def _joined(
@@ -97,11 +107,9 @@ def _joined(
     """Both bases as one, and the ranges there."""
     if basis.is_cartesian != auxiliary.is_cartesian:
         raise ValueRangeError("one basis is Cartesian and the other one is not")
-    given = [None] * many if shells is None else list(shells)
-    if len(given) != many:
-        raise ValueRangeError(f"{many} ranges of shells are needed, not {len(given)}")
-    own = [_range(len(basis.shells), each) for each in given[:-1]]
-    first, last = _range(len(auxiliary.shells), given[-1])
+    ranges = _one_for_each(shells, many)
+    own = [_range(len(basis.shells), each) for each in ranges[:-1]]
+    first, last = _range(len(auxiliary.shells), ranges[-1])
     shift = len(basis.shells)
     whole = Basis((*basis.shells, *auxiliary.shells), is_cartesian=basis.is_cartesian)
     return whole, [*own, (shift + first, shift + last)]
@@ -126,6 +134,7 @@ class Tensor:
     offsets: Array = field(init=False)
 
     def __post_init__(self) -> None:
+        given.an_operator(self.operator)
         self.offsets = self.basis.offsets
         sizes = [self.offsets[last] - self.offsets[first] for first, last in self.ranges]
         self.values = np.zeros(sizes)

@@ -127,3 +127,26 @@ def test_whose_product_it_is_where_torch_multiplies_faster(
     assert products(True, 2048, True) == 2
     assert products(True, 2048, False) == 0
     assert products(True, 16384, False) == 1
+
+
+def test_an_error_of_torchs_tracing_is_the_models_own_or_none() -> None:
+    """AOTAutograd cannot differentiate `torch.pow` with a symbolic exponent, and what eager refuses
+    is refused with eager's words.
+    """
+    ours = compiled(lambda x, k: x.pow(k) * 2)
+    for k in (2, 3, 4):
+        x = torch.rand(4, 5, requires_grad=True)
+        y = x.detach().clone().requires_grad_()
+        ours(x, k).sum().backward()
+        (y.pow(k) * 2).sum().backward()
+        assert x.grad is not None and y.grad is not None
+        near(x.grad, y.grad)
+
+    def overwritten(x: Any) -> Any:
+        y = x.exp()
+        y[1:].mul_(2)
+        return y * 3
+
+    with pytest.raises(RuntimeError, match="modified by an inplace operation") as found:
+        compiled(overwritten)(torch.rand(4, 5, requires_grad=True)).sum().backward()
+    assert "backend=" not in str(found.value)

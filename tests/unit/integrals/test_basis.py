@@ -92,3 +92,84 @@ def test_from_arrays_is_from_pyscf() -> None:
         np.testing.assert_allclose(
             one.coefficients[order[0]], two.coefficients[order[1]], rtol=1e-12
         )
+
+
+SHELL = (0, 0, [1.0], [1.0])
+
+
+@pytest.mark.parametrize(
+    ("atoms", "shells", "charges", "error", "message"),
+    [
+        (TWO, [(0, 1.5, [1.0], [1.0])], None, TypeError, "momentum of shell 0 is 1.5, not an int"),
+        (TWO, [(0.0, 1, [1.0], [1.0])], None, TypeError, "the atom of shell 0 is 0.0"),
+        (TWO, [(0, 0, [1.0])], None, TypeError, r"shell 0 is \(0, 0, \[1.0\]\)"),
+        (TWO, [7], None, TypeError, "shell 0 is 7"),
+        (
+            TWO,
+            [(0, 0, [1j], [1.0])],
+            None,
+            TypeError,
+            "exponents of shell 0 have elements",
+        ),
+        (
+            TWO,
+            [(0, 0, ["a"], [1.0])],
+            None,
+            TypeError,
+            "exponents of shell 0 have elements",
+        ),
+        (TWO, [(0, 0, [1.0], [1j])], None, TypeError, "the coefficients of shell 0"),
+        (np.zeros((3, 4)), [SHELL], None, ValueError, r"places of atoms have the shape \(3, 4\)"),
+        (
+            np.array(TWO) * 1j,
+            [SHELL],
+            None,
+            TypeError,
+            "places of atoms have elements",
+        ),
+        (TWO, [SHELL], [1j, 0], TypeError, "charges have elements of type complex"),
+    ],
+)
+def test_what_is_no_basis(atoms: Any, shells: Any, charges: Any, error: Any, message: str) -> None:
+    with pytest.raises(error, match=message) as raised:
+        Basis.from_arrays(atoms, shells, charges)
+    assert isinstance(raised.value, fw.FusewrightError)
+
+
+def made() -> Basis:
+    return Basis.from_arrays(TWO, [SHELL, (1, 1, [0.8], [1.0])], [1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda b: integrals.dipole(b, [1, 2]), ValueError, "origin are"),
+        (lambda b: integrals.dipole(b, [math.nan, 0, 0]), ValueError, "origin are"),
+        (lambda b: integrals.multipoles(b, 1.5), TypeError, "the order of multipoles is 1.5"),
+        (lambda b: integrals.nuclear_attraction(b, [1.0], np.zeros((3, 1))), ValueError, "shape"),
+        (lambda b: integrals.nuclear_attraction(b, [1j, 0]), TypeError, "complex128"),
+        (lambda b: integrals.electron_repulsion(b, operator="erf"), TypeError, "the operator is"),
+        (lambda b: integrals.schwarz(b, 0.3), TypeError, "the operator is 0.3"),
+        (
+            lambda b: integrals.electron_repulsion(b, (0, 1, 0, 1)),
+            TypeError,
+            "of shells is 0",
+        ),
+        (lambda b: integrals.two_centre(b, ((0, 1.0), None)), TypeError, "not an integer"),
+        (lambda b: integrals.Fock(b, "erf"), TypeError, "the operator is 'erf'"),
+        (lambda b: integrals.Fock(b, tolerance=math.nan), ValueError, "the tolerance is nan"),
+        (lambda b: integrals.Fock(b, tolerance=-1.0), ValueError, "the tolerance is -1.0"),
+        (lambda b: integrals.Fock(b).matrices(np.eye(4) * 1j), TypeError, "matrices of complex128"),
+        (lambda b: integrals.Fock(b).matrices(np.eye(3)), ValueError, r"\(3, 3\), for 4 functions"),
+        (lambda b: integrals.Fock(b).matrices(np.eye(5)), ValueError, r"\(5, 5\), for 4 functions"),
+        (lambda b: integrals.Fock(b).matrices(np.eye(4)[0]), ValueError, r"the shape \(4,\)"),
+        (lambda b: integrals.Fock(b).matrices(np.eye(4), 3), ValueError, "hermi is 3"),
+    ],
+)
+def test_what_is_no_argument(call: Any, error: Any, message: str) -> None:
+    """It was read as something else, or not looked at: a complex density lost its imaginary part, a
+    tolerance that is not a number left everything out.
+    """
+    with pytest.raises(error, match=message) as raised:
+        call(made())
+    assert isinstance(raised.value, fw.FusewrightError)

@@ -129,7 +129,7 @@ def misfit(a: Any, b: Any) -> Any:
 
 @fw.kernel
 def digits(a: Any, n: Any) -> Any:
-    return np.round(a, n)
+    return np.round(a, n * 1.0)
 
 
 @fw.kernel

@@ -74,7 +74,7 @@ REFUSED: dict[str, tuple[Any, tuple[Any, ...], Any, str]] = {
     "rows": (kernels.unlike, (reals(3, 2), reals(3, 3)), ValueError, "dims of 2 and 3 elements"),
     "number": (kernels.number_at_number, (reals(3), 2.0), fw.FusewrightError, "product @ of array"),
     "inner": (kernels.misfit, (reals(3, 4), reals(5, 2)), ValueError, "4 and 5 elements"),
-    "digits": (kernels.digits, (reals(3), 2), fw.FusewrightError, "digits that is computed"),
+    "digits": (kernels.digits, (reals(3), 2), fw.FusewrightError, "digits that is a Python float"),
 }
 
 

@@ -7,6 +7,7 @@ from typing import Any, Literal, cast
 
 from torch import fx
 from torch._dynamo.backends.common import aot_autograd
+from torch._dynamo.exc import TorchDynamoException
 
 from fusewright.bridges.torch.graphs import Boxed, compiled
 from fusewright.bridges.torch.report import note, refused
@@ -50,8 +51,8 @@ def fusewright(
     )
     try:
         result: Callable[..., Any] = made(module, example_inputs)
-    except AssertionError as error:
-        if not _is_torchs(error):
+    except (AssertionError, RuntimeError) as error:
+        if isinstance(error, TorchDynamoException) or not _is_torchs(error):
             raise
         refused(str(error), strict)
         result = module.forward
@@ -61,7 +62,8 @@ def fusewright(
 def _is_torchs(error: BaseException) -> bool:
     """Whether torch's tracing gave up, not the compiler behind it."""
     trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
+    frames = []
+    while trace is not None:
+        frames.append(str(trace.tb_frame.f_globals.get("__name__", "")))
         trace = trace.tb_next
-    name = "" if trace is None else trace.tb_frame.f_globals.get("__name__", "")
-    return str(name).startswith("torch._functorch")
+    return not any(name.startswith("fusewright.") for name in frames[1:])

@@ -56,7 +56,7 @@ def assign(t: Translation, node: ast.Assign, after: Names, tail: Tail) -> None:
         _assign_owned(t, node, target, value, is_new, after)
         return
     else:
-        owned.note_items(t, node, value, since)
+        value = owned.note_items(t, node, value, since)
     for target in node.targets:
         _assign_to(t, target, value, node.value)
 

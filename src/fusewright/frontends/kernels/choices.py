@@ -17,6 +17,7 @@ from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.names import bind
 from fusewright.frontends.kernels.operators import apply, operands
 from fusewright.frontends.kernels.operators import unary as signed
+from fusewright.frontends.kernels.retyping import Restart
 from fusewright.frontends.kernels.values import (
     Growing,
     Number,
@@ -266,7 +267,7 @@ def choose(
     if isinstance(a, Number) and isinstance(b, Number) and not first and not second:
         wide = types.held(a).takes(b)
         if wide is None:
-            raise types.conflict("the value", types.held(a), b)
+            raise _conflict(t, a, b)
         if _is_harmless(a.expr) and _is_harmless(b.expr):
             x, y = (types.converted(each, wide.dtype, span) for each in (a, b))
             return Number(op("where", condition.expr, x, y), wide.origin, span)
@@ -282,6 +283,17 @@ def choose(
     t.write(If(condition.expr, tuple(first_block), tuple(second_block), span))
     value = tree.read(span)
     return t.fixed(value) if isinstance(value, Number) else value
+
+
+def _conflict(t: Translation, a: Number, b: Number) -> Exception:
+    """Two types: a variable that holds a literal takes the other's (`m = -1` before
+    `m = max(m, a[i])`), and all is translated anew.
+    """
+    for one, other in ((a, b), (b, a)):
+        slot = t.retyping.slots.get(one.expr.attr) if one.expr.name == "local" else None
+        if slot is not None and slot.adopts(t, other):
+            return Restart()
+    return types.conflict("the value", types.held(a), b)
 
 
 def _same_array(node: ast.IfExp, a: Value, b: Value, span: Span) -> None:

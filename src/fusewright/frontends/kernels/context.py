@@ -89,8 +89,9 @@ class Frame:
     """One function being translated: the kernel itself or one it calls.
 
     `instance` tells apart the places it is called from; `returned` is where `return` puts values.
-    Its own arrays have numbers from `first_buffer` on.  A function that stands inside another one
-    has names of its own, and reads those of `outer`; `function` is then that one's.
+    Its own arrays have numbers from `first_buffer` on; `after` are the names that are read when the
+    statement being translated is done.  A function that stands inside another one has names of its
+    own, and reads those of `outer`; `function` is then that one's.
     `called_at` is the user's line, of a function of this package: what it does is done there.
     """
 
@@ -108,6 +109,7 @@ class Frame:
     is_comprehension: bool = False
     first_buffer: int = 0
     called_at: Span | None = None
+    after: Names = NONE
 
     def binding(self, name: str) -> Binding | None:
         """What a name stands for in the function, or in the one it stands in."""

@@ -6,7 +6,6 @@ A row takes the translation, the call's node and its arguments' values.
 from __future__ import annotations
 
 import ast
-import builtins
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -59,7 +58,7 @@ MATH: dict[Callable[..., Any], str] = {
 UFUNCS: dict[Any, str] = {
     row.meaning: row.name for row in ops.MAP.values() if isinstance(row.meaning, np.ufunc)
 }
-_WHOLE = {math.floor: "floor", math.ceil: "ceil", math.trunc: "trunc", builtins.round: "rint"}
+_WHOLE = {math.floor: "floor", math.ceil: "ceil", math.trunc: "trunc"}
 
 
 def row_of(function: Any) -> Row | None:
@@ -157,24 +156,20 @@ def _angle(factor: float) -> Row:
 
 
 def _whole(name: str) -> Row:
-    """To an int: `math.floor` and its like, `round` without digits."""
+    """To an int: `math.floor` and its like."""
 
     def row(t: Translation, node: ast.Call, values: Values) -> Number:
-        span = t.span(node)
-        if name == "rint" and len(values) == 2:
-            raise t.refuse(
-                node,
-                "round to digits",
-                why="CPython rounds the exact decimal number, which takes more than arithmetic",
-                help="round(x * 100) / 100, if the last bit does not matter",
-            )
         arguments(t, node, values, 1, 1)
-        x = as_number(t, values[0], span)
-        if not x.dtype.is_float:
-            return Number(types.converted(x, INT64, span), "python", span)
-        return Number(cast(typed_op(name, x.dtype, x.expr), INT64), "python", span)
+        return whole(name, as_number(t, values[0], t.span(node)), t.span(node))
 
     return row
+
+
+def whole(name: str, x: Number, span: Span) -> Number:
+    """A number made an int of Python's by `floor`, `ceil`, `trunc` or `rint`."""
+    if not x.dtype.is_float:
+        return Number(types.converted(x, INT64, span), "python", span)
+    return Number(cast(typed_op(name, x.dtype, x.expr), INT64), "python", span)
 
 
 def _python_type(dtype: DType, function: type) -> Row:

@@ -123,7 +123,7 @@ def run_frame(t: Translation, frame: Frame, discarded: bool = False) -> Value:
     """Translate a function's body where it is called; the value it returns, None where that is
     `discarded`.
     """
-    t.inlined += not frame.is_comprehension
+    t.inlined += not frame.is_comprehension and not _is_of_numpys(frame)
     tree = frame.source.tree
     span = frame.source.span(tree)
     frame.first_buffer = t.inputs.count
@@ -212,3 +212,10 @@ def types_constant(found: Any, span: Any) -> Value | None:
         items = [types_constant(item, span) for item in found]
         return TupleValue(tuple(item for item in items if item is not None))
     return None
+
+
+def _is_of_numpys(frame: Frame) -> bool:
+    """Whether a function is what a call of NumPy's is translated to (`library.py`), which gives its
+    result no other name.
+    """
+    return str(frame.function.__module__).startswith(f"{__package__}.")

@@ -59,6 +59,13 @@ class Slot:
         assert self.number is not None and self.held is not None
         return Number(local(self.number, self.held.dtype), self.held.origin, span)
 
+    def adopts(self, t: Translation, number: Number) -> bool:
+        """Whether the variable, given literals only so far, takes the type of what it meets."""
+        wide = self.held.takes(number) if self.held and self.held.literals else None
+        if wide is not None:
+            t.guesses[self.key] = wide
+        return wide is not None
+
     def write(self, t: Translation, number: Number) -> None:
         if self.held is None:
             self.held = t.guesses.get(self.key) or types.held(number)
@@ -73,6 +80,7 @@ class Slot:
             t.guesses[self.key] = wide
             self.number = t.new_local(self.name, wide.dtype, True)
         self.held = wide
+        t.retyping.slots[self.number] = self
         value = types.converted(number, self.held.dtype, number.span)
         t.write(Let(self.number, value, number.span))
 
@@ -152,13 +160,13 @@ class SlotTree(Assignable):
             form.write(t, value)
         elif isinstance(form, list) and isinstance(value, TupleValue):
             if len(form) != len(value.items):
-                raise self._differs(value, span)
+                raise self._differs(t, value, span)
             for tree, item in zip(form, value.items, strict=True):
                 tree._store(t, item, span)
         elif form is None:
             self.form = value
         elif isinstance(form, Slot | list) or form != value:
-            raise self._differs(value, span)
+            raise self._differs(t, value, span)
 
     def _outlives(self, t: Translation, value: Value) -> bool:
         """Whether the value's memory is another iteration's before the name ends."""
@@ -168,7 +176,7 @@ class SlotTree(Assignable):
             return False
         return t.inputs.made_at.get(value.buffer, 0) > self.nesting
 
-    def _differs(self, value: Value, span: Span) -> KernelPathError:
+    def _differs(self, t: Translation, value: Value, span: Span) -> KernelPathError:
         before = self.form
         text = "a tuple" if isinstance(before, list) else "a number"
         if not isinstance(before, list | Slot) and before is not None:
@@ -178,12 +186,18 @@ class SlotTree(Assignable):
         is_made = isinstance(value, Elementwise) or (
             isinstance(value, ArrayRef) and value.name == NEW_ARRAY
         )
+        if isinstance(before, ArrayRef) and is_made and before.buffer not in t.inputs.made:
+            advice = (
+                f"begin with an array of its own, which is copied into: {self.name} = ....copy()"
+            )
+        elif is_made:
+            advice = f"keep it in an array that is an argument: {self.name}[:] = ... on both paths"
+        else:
+            advice = "give the two names of their own, or write the loop body out twice"
         other = f"another {describe(value)}" if both else described(value)
         return KernelPathError(
             f"`{self.name}` is {text} on one path and {other} on another",
             span,
             why="which array or object a name stands for is decided when the kernel is compiled",
-            help=f"keep it in an array that is an argument: {self.name}[:] = ... on both paths"
-            if is_made
-            else "give the two names of their own, or write the loop body out twice",
+            help=advice,
         )

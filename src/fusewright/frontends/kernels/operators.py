@@ -239,16 +239,7 @@ def power(t: Translation, a: Number, b: Number, span: Span) -> Number:
         both = [types.converted(each, INT64, span) for each in (a, b)]
         return Number(typed_op("power", INT64, *both), a.origin, span)  # an int in Python, too
     if integers and (b.dtype.is_integer or b.dtype is BOOL):
-        if a.origin != "numpy" or b.origin == "python":
-            raise KernelTypeError(
-                "an integer to the power of an integer that is not a literal",
-                span,
-                why="Python gives an int or a float, as the exponent's sign says",
-                help="use float(a) ** b, or multiply in a loop",
-            )
-        if t.settings.check and b.dtype.kind == "i":
-            natural = op("less_equal", const(0, b.dtype), b.expr)
-            t.check(natural, "power", "an integer to a negative integer power", (), span)
+        _check_exponent(t, a, b, span)
     if exponent == 2 and a.dtype.is_float:
         return apply(t, "multiply", (a, a), span)
     rule = t.rule("power", (a, b), span)
@@ -256,6 +247,19 @@ def power(t: Translation, a: Number, b: Number, span: Span) -> Number:
         fixed = t.fixed(Number(types.converted(a, rule.loop[0], span), a.origin, span))
         return Number(powers.power(fixed.expr, exponent, rule.loop[0]), rule.origin, span)
     return apply(t, "power", (a, b), span)
+
+
+def _check_exponent(t: Translation, a: Number, b: Number, span: Span) -> None:
+    """An integer to a negative integer power is an error of NumPy's.  Among Python's numbers it is
+    a float, which has another type than the other powers: the kernel ends with an error, always.
+    """
+    plain = a.origin != "numpy" and b.origin != "numpy"
+    if b.dtype.kind == "i" and (plain or t.settings.check):
+        natural = op("less_equal", const(0, b.dtype), b.expr)
+        text = "an integer to a negative integer power"
+        if plain:
+            text += ", which is a float in Python: write float(a) ** b"
+        t.check(natural, "power", text, (), span)
 
 
 def _repeated(t: Translation, a: Number, exponent: int, span: Span) -> Number:

@@ -9,13 +9,15 @@ x = np.ones(n)
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import elementwise, fresh, lists, parts, storing
+from fusewright.frontends.kernels import elementwise, fresh, lists, parts, storing, vectors
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.liveness import Names
-from fusewright.frontends.kernels.sharing import is_shared
+from fusewright.frontends.kernels.seen import refuse_seen
+from fusewright.frontends.kernels.sharing import is_handed_on
 from fusewright.frontends.kernels.values import (
     ArrayRef,
     Elementwise,
@@ -24,8 +26,10 @@ from fusewright.frontends.kernels.values import (
     Value,
     View,
 )
+from fusewright.ir import linear
 
 Since = tuple[int, int, int]
+_OTHER_SIZE = "a name that stands for an array of {} elements, and on another path of {}"
 
 
 def now(t: Translation) -> Since:
@@ -54,7 +58,7 @@ def is_last_use(t: Translation, node: ast.expr, value: Value, after: Names) -> b
     if not isinstance(node, ast.Name) or node.id in after:
         return False
     mine = t.owners.get(_memory(value)) == (t.frame, node.id)
-    return mine and not is_shared(t.frame.source.tree, node.id, isinstance(value, Growing), node)
+    return mine and not is_handed_on(t.frame.source.tree, node.id, isinstance(value, Growing), node)
 
 
 def _memory(value: Value) -> tuple[str, int] | None:
@@ -63,16 +67,20 @@ def _memory(value: Value) -> tuple[str, int] | None:
     return ("list", value.length) if isinstance(value, Growing) else None
 
 
-def note_items(t: Translation, node: ast.Assign, value: Value, since: Since) -> None:
-    """`a, b = [], []`: each name gets something new."""
+def note_items(t: Translation, node: ast.Assign, value: Value, since: Since) -> Value:
+    """`a, b = [], np.eye(n)`: each name gets something new, stored where it has to be."""
     target = node.targets[0]
     if not (isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple)):
-        return
-    items = value.items if isinstance(value, TupleValue) else ()
-    for name, expr, item in zip(target.elts, node.value.elts, items, strict=False):
+        return value
+    items = list(value.items) if isinstance(value, TupleValue) else []
+    for place, (name, expr) in enumerate(zip(target.elts, node.value.elts, strict=False)):
         named = isinstance(name, ast.Name) and not isinstance(expr, ast.Name)
-        if named and is_new(t, node.value, item, since):
-            note(t, str(getattr(name, "id", "")), item)
+        if place < len(items) and named and is_new(t, node.value, items[place], since):
+            item = items[place]
+            if isinstance(item, Elementwise) and storing.is_stored(t, item):
+                items[place] = t.lasting(item)
+            note(t, str(getattr(name, "id", "")), items[place])
+    return replace(value, items=tuple(items)) if isinstance(value, TupleValue) else value
 
 
 def note(t: Translation, name: str, value: Value) -> None:
@@ -94,7 +102,12 @@ def names(t: Translation) -> dict[int, str]:
 def settled(t: Translation, name: str, value: Value) -> Value:
     """A computed array that has to be one with memory, as an array."""
     before = _tree(t, name).form
+    if isinstance(before, ArrayRef) and vectors.is_vector(before):
+        return value
     if not isinstance(value, Elementwise) or isinstance(value, View):
+        whole = isinstance(value, ArrayRef) and not value.local
+        if whole and isinstance(before, Elementwise) and not isinstance(before, View):
+            storing.store(t, before)
         return value
     if storing.is_stored(t, value):
         return t.lasting(value)
@@ -117,17 +130,28 @@ def replaced(t: Translation, name: str, value: Value, span: Span) -> bool:
     before = tree.form
     if before is None and (tree.flag is not None or isinstance(value, Growing)):
         return _own(t, name, value, span)
+    if isinstance(before, ArrayRef) and vectors.is_vector(before):  # a copy that the name alone has
+        if vectors.is_vector(value) or not _is_alike(t, before, value, span):
+            return False
+        refuse_seen(t, before.buffer, name, t.frame.after, span)
+        parts.assign(t, before, value, span)
+        tree.mark(t, span)
+        return True
     mine = isinstance(before, ArrayRef | Growing) and (
         t.owners.get(_memory(before)) == (t.frame, name)
         and before != value
-        and not is_shared(t.frame.source.tree, name, isinstance(before, Growing))
+        and not is_handed_on(t.frame.source.tree, name, isinstance(before, Growing))
     )
     if not mine:
         return False
     if isinstance(before, Growing) and isinstance(value, Growing):
         lists.clear(t, before, span)
         lists.extend(t, before, value, lists.walked(t, span), span)
-    elif isinstance(before, ArrayRef) and _is_alike(t, before, value):
+    elif (
+        isinstance(value, ArrayRef)
+        and isinstance(before, ArrayRef)
+        and _is_alike(t, before, value, span)
+    ):
         parts.assign(t, before, value, span)
     else:
         return False
@@ -152,8 +176,16 @@ def _own(t: Translation, name: str, value: Value, span: Span) -> bool:
     return True
 
 
-def _is_alike(t: Translation, before: ArrayRef, value: Value) -> bool:
-    if not isinstance(value, ArrayRef):
+def _is_alike(t: Translation, before: ArrayRef, value: Value, span: Span) -> bool:
+    """Whether both have one type and may have one shape, which is then looked at."""
+    if not elementwise.is_array(value) or elementwise.dtype_of(t, value, span) is not before.dtype:
         return False
-    shapes = [tuple(map(t.inputs.alike, elementwise.shape_of(each))) for each in (before, value)]
-    return before.dtype is value.dtype and shapes[0] == shapes[1]
+    shapes = elementwise.shape_of(before), elementwise.shape_of(value)
+    if len(shapes[0]) != len(shapes[1]):
+        return False
+    sizes = [tuple(map(t.inputs.alike, pair)) for pair in zip(*shapes, strict=True)]
+    if any(linear.distance(one, other) not in (0, None) for one, other in sizes):
+        return False
+    for one, other in sizes:
+        elementwise.fit(t, one, other, span, _OTHER_SIZE)
+    return True

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import field
+from typing import Any
 
 from fusewright.base.source import Span
 from fusewright.base.values import dataclass
@@ -25,11 +26,13 @@ class Restart(Exception):
 class Retyping:
     """`outdated` are the variables whose values have such types; `users` say which variables were
     computed from one.  `unfilled` are lists whose items were read before the text gave them any.
+    `slots` has the `Slot` of each variable that paths join in.
     """
 
     outdated: set[int] = field(default_factory=set)
     users: defaultdict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
     unfilled: list[tuple[Growing, Span]] = field(default_factory=list)
+    slots: dict[int, Any] = field(default_factory=dict)
 
     def note(self, number: int, value: Expr) -> None:
         """A variable is given a value."""

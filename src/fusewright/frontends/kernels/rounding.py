@@ -1,10 +1,11 @@
-"""NumPy's functions of each element that take more arguments: `np.clip(a, low, high)`,
-`np.round(a, 2)`, `np.isclose(a, b)`, `np.nan_to_num(a)`.
+"""Functions of each element that take more arguments: `np.clip(a, low, high)`, `round(x, 2)`,
+`np.isclose(a, b)`, `np.nan_to_num(a)`.
 """
 
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable
 from typing import Any
 
@@ -12,12 +13,19 @@ import numpy as np
 
 from fusewright.base.errors import KernelTypeError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import elements, elementwise, functions, reductions, types
+from fusewright.frontends.kernels import (
+    decimals,
+    elements,
+    elementwise,
+    functions,
+    reductions,
+    types,
+)
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.functions import numpy_form
 from fusewright.frontends.kernels.named import Given, Named, is_absent
-from fusewright.frontends.kernels.operators import apply
-from fusewright.frontends.kernels.values import Number, Value
+from fusewright.frontends.kernels.operators import apply, folded
+from fusewright.frontends.kernels.values import Number, Value, described
 from fusewright.ir.dtypes import FLOAT64
 from fusewright.ir.expr import const, op
 
@@ -54,38 +62,45 @@ def _clip(t: Translation, node: ast.Call, given: Given) -> Value:
     return value
 
 
-def _round(t: Translation, node: ast.Call, given: Given) -> Value:
+def _numpy_round(t: Translation, node: ast.Call, given: Given) -> Value:
     """`np.round`: multiplied, rounded to a whole number, divided, as NumPy does."""
     span = t.span(node)
     value = given["a"]
-    decimals = given.get("decimals")
-    digits = 0 if decimals is None else getattr(decimals, "literal", None)
-    if not isinstance(digits, int):
-        raise KernelTypeError(
-            "np.round to a number of digits that is computed", span, help="write it as a literal"
-        )
+    digits = types.literal(0, span)
+    if not is_absent(given, "decimals"):
+        digits = decimals.number_of_digits(t, given["decimals"], span)
     dtype = elementwise.dtype_of(t, value, span) if elementwise.shape_of(value) else (
         elements.as_number(t, value, span).dtype
     )  # fmt: skip
     if dtype.is_integer:
-        if digits < 0:
+        if digits.literal is None or digits.literal < 0:
             raise KernelTypeError(
                 "np.round of integers to tens", span, help="divide them: a // 10 * 10"
             )
         return mapped(t, [value], lambda x: x[0], span)
     if dtype.is_complex:
         raise KernelTypeError("np.round of complex numbers", span, help="round the parts")
+    return mapped(t, [value], lambda x: decimals.scaled(t, x[0], digits, span), span)
 
-    def rounded(each: list[Number]) -> Number:
-        number = Number(each[0].expr, "numpy", span)
-        if not digits:
-            return apply(t, "rint", [number], span)
-        scale = types.literal(10.0 ** abs(digits), span)
-        there, back = ("multiply", "divide") if digits > 0 else ("divide", "multiply")
-        whole = apply(t, "rint", [apply(t, there, [number, scale], span)], span)
-        return apply(t, back, [whole, scale], span)
 
-    return mapped(t, [value], rounded, span)
+def _python_round(t: Translation, node: ast.Call, given: Given) -> Value:
+    """`round(x)` is an int; `round(x, digits)` has the type of x."""
+    span = t.span(node)
+    x = elements.as_number(t, given["number"], span)
+    if is_absent(given, "ndigits"):
+        if x.literal is not None:
+            return folded(lambda a, _: round(a), x.literal, None, span)
+        return functions.whole("rint", x, span)
+    digits = decimals.number_of_digits(t, given["ndigits"], span)
+    if x.origin == "numpy":
+        return _numpy_round(t, node, {"a": x, "decimals": digits})
+    if x.literal is not None and digits.literal is not None:
+        return folded(round, x.literal, digits.literal, span)
+    if x.origin == "either" or x.dtype.is_complex:
+        raise KernelTypeError(
+            f"round of {described(x)} to digits", span, help="convert it, as in float(x)"
+        )
+    return decimals.exact(t, t.fixed(x), digits, span)
 
 
 def _number_instead(t: Translation, node: ast.Call, given: Given) -> Value:
@@ -158,8 +173,9 @@ def _all_equal(t: Translation, node: ast.Call, given: Given) -> Value:
 
 _CLOSE = ("a", "b", "rtol", "atol")
 _CLIP = Named(("a", "a_min", "a_max"), _clip, 2)
-_ROUND = Named(("a", "decimals"), _round)
+_ROUND = Named(("a", "decimals"), _numpy_round)
 ROWS: dict[Any, Named] = {
+    builtins.round: Named(("number", "ndigits"), _python_round),
     np.clip: _CLIP,
     np.round: _ROUND,
     np.around: _ROUND,

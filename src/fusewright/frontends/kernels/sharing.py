@@ -31,13 +31,22 @@ _MODULES = frozenset({"np", "numpy", "math"})
 def is_shared(
     tree: ast.FunctionDef, name: str, of_numbers: bool = False, but: ast.AST | None = None
 ) -> bool:
-    """Whether something but this name may see the object that it stands for; a loop over it does
-    not where its items are numbers, and `but` is a use that does not count.
+    """Whether something but this name may see the object that it stands for: the caller, where it
+    is a parameter, or what it is handed on to.
     """
     arguments = tree.args
     parameters = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
     if any(argument.arg == name for argument in parameters):
         return True
+    return is_handed_on(tree, name, of_numbers, but)
+
+
+def is_handed_on(
+    tree: ast.FunctionDef, name: str, of_numbers: bool = False, but: ast.AST | None = None
+) -> bool:
+    """Whether the function hands what the name stands for on to what may keep it; a loop over it
+    does not where its items are numbers, and `but` is a use that does not count.
+    """
     return any(
         chain[-1] is not but and (not of_numbers if _is_walked(chain) else not _ends(chain))
         for chain in _uses(tree, name)
@@ -92,8 +101,13 @@ def _consumes(call: ast.Call, node: ast.AST) -> bool:
     """Whether a call computes something new of its argument, or of the array it is a method of."""
     function = call.func
     if isinstance(function, ast.Attribute):
-        known = function is node or (
-            isinstance(function.value, ast.Name) and function.value.id in _MODULES
-        )
+        known = function is node or _is_module(function.value)
         return known and function.attr not in _VIEWS
     return isinstance(function, ast.Name) and function.id in vars(builtins)
+
+
+def _is_module(node: ast.expr) -> bool:
+    """`np`, `np.linalg`."""
+    if isinstance(node, ast.Attribute):
+        return node.attr == "linalg" and _is_module(node.value)
+    return isinstance(node, ast.Name) and node.id in _MODULES

@@ -16,6 +16,7 @@ from fusewright.frontends.kernels.choices import test
 from fusewright.frontends.kernels.context import Assignable, Maybe, Translation
 from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.liveness import Names, assigned, jumps, leaves
+from fusewright.frontends.kernels.seen import refuse_seen
 from fusewright.frontends.kernels.values import (
     ArrayRef,
     Value,
@@ -53,6 +54,7 @@ def sequence(t: Translation, body: Sequence[ast.stmt], after: Names, tail: Tail)
         if exchanged is not None:
             sequence(t, exchanged, after, tail)
             return
+        t.frame.after = live[place + 1]
         t.statement(node, live[place + 1], tail if is_last else NO_TAIL)
         if isinstance(node, ast.Return | ast.Break | ast.Continue | ast.Raise):
             return
@@ -135,7 +137,7 @@ def _start(t: Translation, tree: SlotTree, value: Value, span: Span) -> None:
     own.
     """
     if isinstance(value, ArrayRef) and vectors.is_vector(value):
-        _refuse_alias(t, value, tree.name, span)
+        refuse_seen(t, value.buffer, tree.name, None, span)
         write_array(t, tree, value, span)
     else:
         tree.write(t, value, span)
@@ -152,6 +154,7 @@ def write_array(t: Translation, tree: SlotTree, value: ArrayRef, span: Span) -> 
         and vectors.shape_of(place) == vectors.shape_of(value)
         and place.dtype is value.dtype
     ):
+        refuse_seen(t, place.buffer, tree.name, t.frame.after, span)
         vectors.copy(t, value, span, place)
     else:
         raise KernelPathError(
@@ -160,18 +163,6 @@ def write_array(t: Translation, tree: SlotTree, value: ArrayRef, span: Span) -> 
             help="keep the shape and the element type",
         )
     tree.mark(t, span)
-
-
-def _refuse_alias(t: Translation, value: ArrayRef, name: str, span: Span) -> None:
-    for other, binding in t.frame.env.items():
-        held = binding.form if isinstance(binding, SlotTree) else binding
-        if other != name and isinstance(held, ArrayRef) and held.buffer == value.buffer:
-            raise KernelPathError(
-                f"`{other}` and `{name}` are one local array, and `{name}` is replaced on a path",
-                span,
-                why="local arrays that paths join at are kept by value",
-                help=f"write {other} = {name}.copy()",
-            )
 
 
 def close_slots(t: Translation, slots: dict[str, SlotTree], span: Span) -> None:

@@ -20,7 +20,7 @@ from fusewright.ir.dtypes import BOOL, COMPLEX128, FLOAT64, INT64, UINT64, DType
 from fusewright.ir.expr import COMPARISONS, Expr, cast, const
 
 Kind = DType | type
-_WEAK: dict[DType, type] = {INT64: int, FLOAT64: float, COMPLEX128: complex}
+_WEAK: dict[DType, type] = {INT64: int, UINT64: int, FLOAT64: float, COMPLEX128: complex}
 _BITWISE = frozenset({"bitwise_and", "bitwise_or", "bitwise_xor"})
 INT_RANGE = range(-(2**63), 2**63)
 RANGES = {
@@ -73,6 +73,10 @@ def rule_of(name: str, operands: tuple[Number, ...], span: Span) -> Rule:
             f"{mixed.dtype} on another, and they promote differently",
             help=f"make it one: np.{mixed.dtype}(x), or {_plain(mixed.dtype)}(x)",
         )
+    if name in COMPARISONS:  # by value, also with a literal of 2**63 and more
+        wide = zip(first.loop, operands, strict=True)
+        loop = tuple(UINT64 if o.dtype is UINT64 and d is INT64 else d for d, o in wide)
+        first = Rule(loop, first.result, first.origin)
     origins = {rule.origin for rule in found}
     origin: Origin = first.origin if len(origins) == 1 else "either"
     return Rule(first.loop, first.result, origin)
@@ -147,22 +151,29 @@ def _python_complex_rule(name: str) -> Rule | None:
 
 
 def literal(value: Any, span: Span) -> Number:
-    """A Python bool, int, float or complex as a number; an int must fit 64 bits."""
+    """A Python bool, int, float or complex as a number; an int must fit 64 bits.  One of 2**63 and
+    more is a uint64: it meets NumPy's, and nothing else takes it.
+    """
     if isinstance(value, bool):
         return Number(const(value, BOOL), "python", span)
     if isinstance(value, int):
         value = int(value)  # a range looks through all its items for an `IntEnum`'s
-        if value not in INT_RANGE:
-            raise KernelTypeError(
-                f"the integer {value} does not fit 64 bits",
-                span,
-                why="Python's integers are int64 in a kernel",
-                help="use a float, or a smaller number",
-            )
-        return Number(const(value, INT64), "python", span)
+        if value not in INT_RANGE and value not in RANGES[UINT64]:
+            raise _too_large(value, span)
+        dtype = INT64 if value in INT_RANGE else UINT64
+        return Number(const(value, dtype), "python", span)
     if isinstance(value, complex):
         return Number(const(complex(value), COMPLEX128), "python", span)
     return Number(const(float(value), FLOAT64), "python", span)
+
+
+def _too_large(value: int, span: Span) -> KernelTypeError:
+    return KernelTypeError(
+        f"the integer {value} does not fit 64 bits",
+        span,
+        why="Python's integers are int64 in a kernel",
+        help="use np.uint64(...) for bits, a float, or a smaller number",
+    )
 
 
 def converted(number: Number, dtype: DType, span: Span) -> Expr:
@@ -215,6 +226,8 @@ class Held:
 def held(number: Number) -> Held:
     """The type of a variable that has been given this."""
     value = number.literal
+    if number.dtype is UINT64 and number.origin == "python":
+        raise _too_large(value, number.span)
     literals = None if value is None else frozenset({_distinct(value)})
     return Held(number.dtype, number.origin, literals, number.span)
 

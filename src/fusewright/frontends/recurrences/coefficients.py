@@ -66,9 +66,17 @@ class Coefficients:
                     line_of(relation),
                     help=did_you_mean(part, [*self.scalars, *self.fixed]) or "add it to `scalars`",
                 )
+        if not is_finite(number):
+            raise RecurrenceScalarError(
+                f"`{spelled(reader)}` is multiplied by {coefficient!r}, which is {number}",
+                line_of(relation),
+            )
         return (number, tuple(sorted(scalars))) if number else (0.0, ())
 
 
 def is_finite(number: Any) -> bool:
-    """Whether this is a real number that is neither infinite nor nan."""
-    return isinstance(number, numbers.Real) and math.isfinite(number)
+    """Whether this is a real number that a float64 can hold, neither infinite nor nan."""
+    try:
+        return isinstance(number, numbers.Real) and math.isfinite(number)
+    except OverflowError:  # an int beyond all floats
+        return False

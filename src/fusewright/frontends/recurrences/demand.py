@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from fusewright.base import collector
 from fusewright.base.errors import RecurrenceEndError, RecurrenceError, RecurrenceMapError
 from fusewright.base.meant import did_you_mean
@@ -242,13 +244,11 @@ class _Demand:
                 help=did_you_mean(str(name), self.families) or "add it to `families`",
             )
         index = index if isinstance(index, tuple) else (index,)
-        try:
-            hash(index)
-        except TypeError:
+        if not _is_index(index):
             raise RecurrenceError(
                 f"{_reader(reader)} reads `{name}` at {index!r}",
                 why="the components of an index are integers, strings and tuples of them",
-            ) from None
+            )
         return name, index
 
     def finish(self, draft: _Draft) -> None:
@@ -311,3 +311,10 @@ def _reader(key: Key | None) -> str:
 
 def _count(parts: Sequence[Any]) -> str:
     return f"{len(parts)} component{'' if len(parts) == 1 else 's'}"
+
+
+def _is_index(value: Any) -> bool:
+    """Whether it is an integer, a string, or a tuple of such."""
+    if isinstance(value, tuple):
+        return all(map(_is_index, value))
+    return isinstance(value, int | np.integer | str)

@@ -51,7 +51,7 @@ class Sizes:
         known: dict[str, Any] = {**kwargs, "__league": league}
         if instance is not None:
             known[self.unit.receiver] = instance
-        members = Members(self.unit.team, max(team, 2))
+        members = Members(self.unit.team, max(team, 2), self.unit.source)
         found: list[tuple[int, ...]] = []
         total = 0
         self._locals(known, members)

@@ -17,6 +17,7 @@ import copy
 from collections.abc import Sequence
 from dataclasses import field
 
+from fusewright.base.errors import UnsupportedError
 from fusewright.base.values import dataclass
 from fusewright.bridges.pykokkos.dialect import trees
 from fusewright.bridges.pykokkos.dialect.annotations import (
@@ -33,6 +34,7 @@ from fusewright.bridges.pykokkos.dialect.closures import (
 from fusewright.bridges.pykokkos.dialect.functions import FENCE
 from fusewright.bridges.pykokkos.dialect.rules import Kind
 from fusewright.frontends.kernels import language
+from fusewright.frontends.kernels.source import Source
 from fusewright.ir.dtypes import FLOAT64
 
 RANK = "team.rank"
@@ -48,11 +50,15 @@ class Scratch:
     per_member: bool
 
 
+_METHODS = ("team_barrier", "team_scratch", "thread_scratch")
+"""Those that are left for others."""
+
+
 class Members(ast.NodeTransformer):
     """`team.league_rank()` and its like as numbers; barriers are left for the fission."""
 
-    def __init__(self, team: str, size: int) -> None:
-        self.team, self.size = team, size
+    def __init__(self, team: str, size: int, source: Source) -> None:
+        self.team, self.size, self.source = team, size, source
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         function = node.func
@@ -69,6 +75,13 @@ class Members(ast.NodeTransformer):
             return ast.copy_location(ast.Constant(self.size), node)
         if word == "team_barrier" and self.size == 1:
             return ast.copy_location(trees.call(FENCE), node)
+        if word not in _METHODS:
+            raise UnsupportedError(
+                f"a team member has no `{word}`",
+                self.source.span(node),
+                help="league_rank, team_rank, team_size, team_barrier, team_scratch, "
+                "thread_scratch; how many teams there are is an argument of your own",
+            )
         return self.generic_visit(node)
 
 

@@ -224,7 +224,7 @@ def _variant(
     body: list[ast.stmt] = list(tree.body)
     closures = Closures(unit.source, function)
     if unit.team:
-        members = Members(unit.team, team_size)
+        members = Members(unit.team, team_size, unit.source)
         body = [members.visit(statement) for statement in body]
         shared = frozenset({unit.acc} - {""})
         body = Fission(closures, team_size, list(extents), shared).run(body)
