@@ -16,14 +16,23 @@ import pytest
 from fusewright.targets.cpu import disk_keys, generator
 
 SOURCES = Path(generator.ROOT)
-COMPILE = (
-    "codegen",
-    "plan",
-    "targets/cpu/build.py",
-    "targets/cpu/loops.py",
-    "targets/cpu/lower.py",
-)
-"""Where what becomes code begins."""
+BEGINS = {
+    "arrays": ("targets/cpu/build.py", "targets/cpu/native.py", "targets/cpu/stored_programs.py"),
+    "loops": ("targets/cpu/loops.py",),
+    "products": ("targets/cpu/products.py",),
+    "recurrences": (
+        "targets/cpu/recurrences.py",
+        "integrals/classes.py",
+        "integrals/narrow.py",
+        "codegen/recurrences",
+    ),
+}
+"""Where what becomes code of each kind begins."""
+RUNS = tuple(f"fusewright.{name}" for name in ("_core", "base", "runtime", "targets"))
+"""What runs code, or says what is wrong: imports from here lead nowhere else, and only what
+`GENERATORS` names has a part in code."""
+ASKED = ("fusewright.machine",)
+"""What is read while programs run, but for the files that decide plans."""
 
 
 @pytest.fixture
@@ -35,44 +44,60 @@ def package(tmp_path: Path) -> Path:
     ))  # fmt: skip
 
 
-def test_copies_and_times_do_not_count(package: Path) -> None:
-    first = generator.contents(str(package))
-    assert first == generator.contents(generator.ROOT)
+@pytest.mark.parametrize("kind", generator.GENERATORS)
+def test_copies_and_times_do_not_count(package: Path, kind: str) -> None:
+    first = generator.contents(str(package), generator.GENERATORS[kind])
+    assert first == generator.contents(generator.ROOT, generator.GENERATORS[kind])
     for path in package.rglob("*.py"):
         os.utime(path, ns=(1, 1))
-    assert generator.contents(str(package)) == first
+    assert generator.contents(str(package), generator.GENERATORS[kind]) == first
 
 
-@pytest.mark.parametrize("name", ["plan/fuse.py", "codegen/lanes.py", "ir/ops.py", "_core/node.c"])
-def test_what_generates_code_counts(package: Path, name: str) -> None:
-    first = generator.contents(str(package))
+COUNT = {
+    "plan/fuse.py": {"arrays"},
+    "codegen/lanes.py": {"arrays", "loops"},
+    "plan/loops/fuse/profit.py": {"loops"},
+    "ir/ops.py": {"arrays", "loops"},
+    "ir/expr.py": {"arrays", "loops", "products", "recurrences"},
+    "_core/program.c": {"arrays"},
+    "codegen/products/blocks.py": {"products"},
+    "plan/recurrences/order.py": {"recurrences"},
+    "integrals/families.py": {"recurrences"},
+    "codegen/spell.py": {"arrays", "loops", "products", "recurrences"},
+    "_core/node.c": set(),
+    "cli/main.py": set(),
+    "numpy/filling.py": set(),
+    "frontends/arrays/views.py": set(),
+    "integrals/fock.py": set(),
+    "targets/cpu/trial.py": set(),
+}
+
+
+@pytest.mark.parametrize("name", COUNT)
+def test_a_source_counts_for_the_code_that_it_decides(package: Path, name: str) -> None:
+    first = dict(line.split() for line in generator.versions(str(package)).splitlines())
     content = bytearray((package / name).read_bytes())
     content[-2] ^= 1
     (package / name).write_bytes(content)
-    assert generator.contents(str(package)) != first
-
-
-@pytest.mark.parametrize("name", ["cli/main.py", "numpy/shapes.py", "frontends/arrays/views.py"])
-def test_what_records_or_shows_does_not(package: Path, name: str) -> None:
-    first = generator.contents(str(package))
-    (package / name).write_text("# nothing that code depends on\n")
-    assert generator.contents(str(package)) == first
+    second = dict(line.split() for line in generator.versions(str(package)).splitlines())
+    assert {kind for kind in first if first[kind] != second[kind]} == COUNT[name]
 
 
 def test_a_file_more_or_renamed_counts(package: Path) -> None:
-    first = generator.contents(str(package))
+    names = generator.GENERATORS["arrays"]
+    first = generator.contents(str(package), names)
     (package / "plan" / "new.py").write_text("")
-    second = generator.contents(str(package))
+    second = generator.contents(str(package), names)
     (package / "plan" / "new.py").rename(package / "plan" / "newer.py")
-    assert len({first, second, generator.contents(str(package))}) == 3
+    assert len({first, second, generator.contents(str(package), names)}) == 3
 
 
 def test_changes_are_seen_and_remembered(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(generator, "ROOT", str(package))
     monkeypatch.setattr(generator, "FILE", str(package / "none"))
-    find = partial(generator.of_sources.__wrapped__, generator.PACKAGES)
+    find = partial(generator.version.__wrapped__, "arrays")
     first = find()
-    assert first == generator.contents(str(package))
+    assert first == generator.contents(str(package), generator.GENERATORS["arrays"])
     with monkeypatch.context() as changed:
         changed.setattr(generator, "contents", lambda *arguments: "read again")
         assert find() == first
@@ -83,9 +108,10 @@ def test_changes_are_seen_and_remembered(package: Path, monkeypatch: pytest.Monk
 def test_an_installed_package_brings_it_along(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "generator.digest").write_text("as it was built")
+    (tmp_path / "generator.digest").write_text(built := generator.versions(generator.ROOT))
     monkeypatch.setattr(generator, "FILE", str(tmp_path / "generator.digest"))
-    assert generator.version.__wrapped__() == "as it was built"
+    found = (f"{kind} {generator.version.__wrapped__(kind)}\n" for kind in generator.GENERATORS)
+    assert "".join(found) == built
 
 
 def _module(path: Path) -> str:
@@ -113,55 +139,42 @@ def _imports(tree: ast.AST) -> Iterator[str]:
         yield from _imports(node)
 
 
-def _reached(begin: tuple[str, ...], beyond: tuple[str, ...] = ()) -> set[str]:
-    """All modules that those of these files and folders may load, but not through `beyond`."""
+def _reached(begin: tuple[str, ...]) -> set[str]:
+    """All files whose content code may depend on, from where it begins."""
     reached: set[str] = set()
-    found = [name for name, path in MODULES.items()
-             if path.relative_to(SOURCES).as_posix().startswith(begin)]  # fmt: skip
+    files = (path for path in MODULES.values()
+             if path.relative_to(SOURCES).as_posix().startswith(begin))  # fmt: skip
+    first = {_module(path) for path in files}
+    found = list(first)
     while found:
         name = found.pop()
-        if name not in reached and not name.startswith(beyond):
+        if name not in reached and not name.startswith(ASKED):
             reached.add(name)
-            imported = set(_imports(ast.parse(MODULES[name].read_text())))
-            found += MODULES.keys() & imported - {"fusewright"}
-    return reached
+            if name in first or not name.startswith(RUNS):
+                imported = set(_imports(ast.parse(MODULES[name].read_text())))
+                found += MODULES.keys() & imported - {"fusewright"}
+    modules = (MODULES[name] for name in reached if not name.startswith(RUNS))
+    return {path.relative_to(SOURCES).as_posix() for path in modules if path.stem != "__init__"}
 
 
-def test_nothing_else_is_reached_by_what_generates_code() -> None:
-    packages = {name.split(".")[1] for name in _reached(COMPILE) if "." in name}
-    assert packages <= set(generator.PACKAGES)
-    assert "codegen" in packages and "runtime" in packages
+def _counted(names: tuple[str, ...]) -> set[str]:
+    return {name.removeprefix("/") for name, _ in generator._files(generator.ROOT, names)}
 
 
-RUNS = tuple(f"fusewright.{name}" for name in (
-    "base", "runtime", "targets.cpu", "targets.target", "targets.executable", "_core",
-))  # fmt: skip
-"""What runs code, or says what is wrong, and has no part in what the code of recurrences is."""
+@pytest.mark.parametrize("kind", generator.GENERATORS)
+def test_nothing_else_is_reached_by_what_generates_code(kind: str) -> None:
+    assert not _reached(BEGINS[kind]) - _counted(generator.GENERATORS[kind])
 
 
-def test_what_the_code_of_recurrences_depends_on() -> None:
-    counted = tuple(
-        f"fusewright.{name.removesuffix('.py').replace('/', '.')}" for name in generator.RECURRENCES
-    )
-    begin = (each for each in generator.RECURRENCES if not each.startswith(("runtime", "targets")))
-    reached = _reached(tuple(begin), RUNS)
-    packages = {name for name in reached if MODULES[name].name == "__init__.py"}
-    assert not {name for name in reached - packages if not name.startswith(counted)}
-    assert "fusewright.plan.recurrences.choose" in reached
+@pytest.mark.parametrize("kind", generator.GENERATORS)
+def test_nothing_is_counted_that_is_not_reached(kind: str) -> None:
+    reached = _reached(BEGINS[kind])
+    for name in generator.GENERATORS[kind]:
+        decides = name.startswith(("_core", "base", "ir/store", "machine", "runtime", "targets"))
+        assert decides or _counted((name,)) & reached, f"{kind} do not depend on {name}"
 
 
-def test_other_generators_do_not_count_for_recurrences(package: Path) -> None:
-    first = generator.contents(str(package), generator.RECURRENCES)
-    for name in ("plan/fuse.py", "codegen/lanes.py", "integrals/fock.py", "numpy/shapes.py"):
-        (package / name).write_text("# nothing that recurrences depend on\n")
-        assert generator.contents(str(package), generator.RECURRENCES) == first
-    for name in ("plan/recurrences/order.py", "integrals/families.py", "codegen/spell.py"):
-        (package / name).write_text("# everything\n")
-        second = generator.contents(str(package), generator.RECURRENCES)
-        assert second != first
-        first = second
-
-
-def test_keys_differ_with_the_structure() -> None:
-    keys = {disk_keys.disk_key(key) for key in (("a", 1), ("a", 2), ("a", 1, True))}
-    assert len(keys) == 3 and all(key.isalnum() and len(key) == 64 for key in keys)
+def test_keys_differ_with_kind_and_structure() -> None:
+    keys = (("a", 1), ("a", 2), ("a", 1, True))
+    names = {disk_keys.disk_key(kind, key) for kind in generator.GENERATORS for key in keys}
+    assert len(names) == 12 and all(name.isalnum() and len(name) == 64 for name in names)
