@@ -37,8 +37,7 @@ static inline int append_in_place(PyObject *list, PyObject *item)
     return 1;
 }
 
-/* As in ir.graph. */
-enum { LEAF, SCALAR, MAP, VIEW, REDUCE, SCAN, ASSEMBLE, GATHER, IOTA, RESHAPE, OPAQUE, PART, PRODUCT };
+enum { LEAF, SCALAR, MAP, VIEW, REDUCE, SCAN, ASSEMBLE, GATHER, IOTA, RESHAPE, OPAQUE, PART, PRODUCT }; /* as in ir.graph */
 
 #define DTYPES 16
 #define NO_DTYPE (DTYPES - 1)
@@ -85,10 +84,9 @@ typedef struct {
     uint8_t kind, dtype;
 } Node;
 
-/* A handle's flags, as in frontends.arrays.core. */
-#define READ_ONLY 1
-#define OWNS 2   /* the only view of a hidden array: what does not lie in C order */
-#define TURNED 4 /* a view of a whole array, its dims in another order */
+/* A handle's flags: OWNS is the only view of a hidden array, of what does not lie in C order; TURNED a view of a whole
+   array, its dims in another order. */
+enum { READ_ONLY = 1, OWNS = 2, TURNED = 4 }; /* as in frontends.arrays.core */
 
 /* A mutable name for a value: the base of the public array classes. */
 typedef struct {
@@ -129,12 +127,27 @@ static inline int is_laid_out(Node *node)
     return 0;
 }
 PyObject *laid_out(Node *node);         /* a new array whose elements lie so; takes over the reference */
-Memory *leaf_memory(Node *node); /* NULL, without an error, where the node is no sound leaf */
+Memory *leaf_memory(Node *node); /* NULL, without an error, where the node is no leaf, or no sound one */
 
 /* Whether somebody outside can write to, or see, the memory of a value (`survivors.is_shared`). */
 static inline int is_seen_by_others(Node *node)
 {
-    return node->kind == LEAF && (leaf_memory(node) == NULL || leaf_memory(node)->external);
+    Memory *memory = leaf_memory(node);
+    return node->kind == LEAF && (memory == NULL || memory->external);
+}
+
+/* The memory of a value that others see, too; NULL where it has none, or its own. */
+static inline Memory *external_memory(Node *node)
+{
+    Memory *memory = leaf_memory(node);
+    return memory != NULL && memory->external ? memory : NULL;
+}
+
+/* The memory of a value that may be written where nothing else needs it; NULL where it has none. */
+static inline Memory *writable_memory(Node *node)
+{
+    Memory *memory = leaf_memory(node);
+    return memory != NULL && !memory->external && memory->writable ? memory : NULL;
 }
 
 PyObject *contiguous_strides(PyObject *shape, Py_ssize_t itemsize);
@@ -267,7 +280,7 @@ static inline int is_asked_again(const Node *reader, const Node *operand)
 }
 
 /* patches.c: words of views and of written regions */
-#define SMALL_ELEMENTS (1 << 14) /* runtime.trace.SMALL */
+#define SMALL_ELEMENTS (1 << 14) /* as in runtime.trace: SMALL */
 int view_words(Node *node);
 int assemble_words(Node *node); /* 0 left to Python, 2 may be written in place */
 int is_patch(Node *node);

@@ -5,8 +5,9 @@
 
 #include "library.h"
 
-/* What is among the operands of a call. */
-enum { SMALL_PLAIN = 1, LARGE_PLAIN = 2, NUMBER_OF_OURS = 4, SMALL_OURS = 8, LARGE_OURS = 16 };
+/* What is among the operands of a call; UNSEEN is what stands too deep in lists to be looked at. */
+enum { SMALL_PLAIN = 1, LARGE_PLAIN = 2, NUMBER_OF_OURS = 4, SMALL_OURS = 8, LARGE_OURS = 16, UNSEEN = 32 };
+enum { OURS = NUMBER_OF_OURS | SMALL_OURS | LARGE_OURS };
 
 PyObject *numpys_own(PyObject *dispatch); /* the function of a Dispatch; borrowed */
 extern _Thread_local int recording; /* general functions that run: what they make on the way is all recorded */

@@ -783,7 +783,7 @@ static PyObject *single(PyObject *self)
         if (failed || last)
             return NULL;
     }
-    Memory *memory = node->kind == LEAF ? leaf_memory(node) : NULL;
+    Memory *memory = leaf_memory(node);
     if (memory == NULL)
         return NULL;
     return read_number(memory->at + as_size(PyTuple_GET_ITEM(node->value, 1)), node->dtype);
