@@ -200,10 +200,10 @@ Node *chosen(Node *mask, Node *value, Node *old); /* recorded: where(mask, value
 PyObject *read_scalar(const char *at, int dtype); /* NumPy's number; NULL likewise */
 int is_vast(PyObject *object); /* a number, or one of a few, that no extent reaches */
 int write_number(char *at, int dtype, PyObject *number); /* 0: Python has to look */
-int moves_at_once(void); /* slice.c: whether small content is moved as a statement says it */
+int moves_at_once(void); /* options.c: whether small content is moved as a statement says it */
 int runs_at_once(void);  /* whether small work need not be recorded: nobody listens */
 int steps_at_once(void); /* the same of what NumPy runs on memory: the runtime need not be loaded for it */
-int is_strict(void);     /* slice.c: whether what has no compiled form is refused */
+int is_strict(void);     /* options.c: whether what has no compiled form is refused */
 PyObject *number_now(Node *node); /* moves.c: of light work; NULL, without an error: not */
 int is_holding(void); /* whether a function is being recorded for replay */
 int is_numpy_integer(PyObject *object);
@@ -211,7 +211,7 @@ int is_numpy_number(PyObject *object);
 int scalar_dtype(PyObject *number); /* of NumPy's; NO_DTYPE of any other object */
 PyObject *operator_result(PyObject *op, PyObject *left, PyObject *right); /* as of Python's operators */
 PyObject *read_number(const char *at, int dtype); /* NULL without an error: not known */
-PyObject *quick_product(PyObject *op, PyObject *left, PyObject *right); /* operators.c; NULL likewise */
+PyObject *quick_product(PyObject *op, PyObject *left, PyObject *right); /* recorded.c; NULL likewise */
 PyObject *quick_of(PyObject *op, PyObject *const *given, Py_ssize_t count); /* one, two, or `where`; NULL likewise */
 int is_known_number(PyObject *object);                     /* Python's or NumPy's */
 int replaced(PyObject *array, PyObject *result);     /* its value, by a recorded one; 0: Python has to look */
@@ -335,7 +335,7 @@ int settle_empty(Node *node);
 int product_words(Node **order, int count, int threads, int eager);
 int run_products(PyObject *known, const Structure *found, Node **pending, Py_ssize_t left);
 
-/* slice.c: whether what is done at once is what later steps do at once */
+/* options.c: whether what is done at once is what later steps do at once */
 int is_past_first_steps(void);
 
 /* recipes.c: whether a value is shown repeatedly along a dim: NumPy lays out differently what is made of it */
@@ -350,12 +350,12 @@ int reductions_ready(void);
 int dispatch_ready(PyObject *unset);
 int adopt_ready(PyObject *unset);
 int trace_ready(PyObject *unset);
-int slice_ready(void);
+int structure_ready(void);
 int program_ready(PyObject *unset);
 int launch_ready(PyObject *unset);
 
 /* each part's functions */
-extern PyMethodDef survivor_methods[], view_methods[], operator_methods[], function_methods[], handle_methods[], buffer_methods[], trace_methods[], slice_methods[], machine_methods[], memory_methods[],
+extern PyMethodDef survivor_methods[], view_methods[], operator_methods[], function_methods[], handle_methods[], buffer_methods[], trace_methods[], slice_methods[], options_methods[], machine_methods[], memory_methods[],
     node_methods[], program_methods[], tensor_methods[], call_methods[], library_methods[], arrange_methods[], part_methods[], group_methods[], dispatch_methods[], unfused_methods[], adopt_methods[], row_methods[],
     joins_methods[], product_methods[], group_run_methods[], launch_methods[], place_methods[],
     lent_methods[], crossing_methods[], timing_methods[], interruption_methods[], converter_methods[];

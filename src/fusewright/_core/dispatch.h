@@ -11,7 +11,7 @@ enum { OURS = NUMBER_OF_OURS | SMALL_OURS | LARGE_OURS };
 
 PyObject *numpys_own(PyObject *dispatch); /* the function of a Dispatch; borrowed */
 extern _Thread_local int recording; /* general functions that run: what they make on the way is all recorded */
-int64_t small_elements(void); /* slice.c: of an array that is NumPy's own here and now; 0: none is */
+int64_t small_elements(void); /* options.c: of an array that is NumPy's own here and now; 0: none is */
 int kind_of_operand(PyObject *object, int64_t small, int depth);
 int kind_of_array(PyObject *object, int64_t small);    /* the same where lists of numbers are arrays: of a ufunc */
 int is_numpys(int kinds, int is_ufunc);                /* whether NumPy computes with them */

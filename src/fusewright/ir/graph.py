@@ -238,7 +238,7 @@ def contiguous_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]
 
 def operands_first(wanted: Iterable[Node], known: Iterable[Node] = ()) -> Iterator[Node]:
     """What values are computed from, and they themselves: each once, after its operands, in
-    the order of `_core/slice.c`.  Nothing here refers to what is done: references are counted.
+    the order of `_core/structure.c`.  Nothing here refers to what is done: references are counted.
     """
     met = {id(node) for node in known}
     stack = list(wanted)
