@@ -158,7 +158,7 @@ def _reached(begin: tuple[str, ...]) -> set[str]:
 
 
 def _counted(names: tuple[str, ...]) -> set[str]:
-    return {name.removeprefix("/") for name, _ in generator._files(generator.ROOT, names)}
+    return {name.removeprefix("/") for name, _ in generator.files(generator.ROOT, names)}
 
 
 @pytest.mark.parametrize("kind", generator.GENERATORS)
