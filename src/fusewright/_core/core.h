@@ -129,7 +129,7 @@ static inline int is_laid_out(Node *node)
 PyObject *laid_out(Node *node);         /* a new array whose elements lie so; takes over the reference */
 Memory *leaf_memory(Node *node); /* NULL, without an error, where the node is no leaf, or no sound one */
 
-/* Whether somebody outside can write to, or see, the memory of a value (`survivors.is_shared`). */
+/* Whether somebody outside can write to, or see, the memory of a value (`ir.graph.is_shared`). */
 static inline int is_seen_by_others(Node *node)
 {
     Memory *memory = leaf_memory(node);

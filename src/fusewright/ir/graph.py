@@ -200,6 +200,11 @@ def leaf(
     return Node(LEAF, "", (), dtype, shape, (), (memory, offset, strides))
 
 
+def is_shared(node: Node) -> bool:
+    """Whether somebody outside can write to, or see, the memory of this value."""
+    return node.kind == LEAF and bool(node.value[0].external)
+
+
 def viewed_leaf(
     source: Node, places: Sequence[tuple[int, int, int]], shape: tuple[int, ...]
 ) -> Node:
