@@ -39,14 +39,14 @@ class BuildAhead(build_ext):
             self.warn("operations are not compiled ahead, but when a program meets them")
 
     def _note_generator(self) -> None:
-        """The version of what generates code goes into the package, since it takes long to find."""
+        """The versions of what generates code go into the package, since it takes long to find."""
         package = os.path.join("src", "fusewright")
         name = os.path.join("targets", "cpu", "generator")
         generator = runpy.run_path(os.path.join(package, f"{name}.py"))
         path = os.path.join(self.build_lib, "fusewright", f"{name}.digest")
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="ascii") as file:
-            file.write(generator["contents"](package))
+            file.write(generator["versions"](package))
 
 
 LINK = re.compile(r"\[([^][]*)\]\((?!https?:|#)([^)\s]+)\)")

@@ -24,6 +24,7 @@ from fusewright.ir import ops
 from fusewright.ir.expr import Expr
 from fusewright.ir.loops.statements import Store
 from fusewright.ir.nest import Buffer
+from fusewright.ir.text import parse_program, program_text
 from fusewright.ir.tree import nodes
 from fusewright.ir.tree.interpret_arrays import UnitCalls
 from fusewright.ir.tree.nodes import OrderedReduction, Tree
@@ -61,6 +62,7 @@ def lowered(program: Any, kernel: Any, vector_bytes: int, large: bool = False) -
     module = canonical.lower_once(program, kernel, vector_bytes, large)
     tree, slots, params = canonical.tree_once(program, kernel, vector_bytes, large)
     check_array_tree(tree)
+    assert parse_program(program_text(program)) == program
     back = parse_tree(tree_text(tree))
     assert back == tree
     assert module_of(back, vector_bytes) == module_of(tree, vector_bytes)

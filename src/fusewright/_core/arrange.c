@@ -184,7 +184,7 @@ Node *reshaped_leaf(PyObject *link, Node *source)
 {
     PyObject *shape = PyTuple_GET_ITEM(link, 0);
     Py_ssize_t extents[MOST_DIMS], steps[MOST_DIMS], wanted[MOST_DIMS], found[MOST_DIMS];
-    if (source->kind != LEAF || leaf_memory(source) == NULL || elements_of(shape) == 0)
+    if (leaf_memory(source) == NULL || elements_of(shape) == 0)
         return NULL;
     if (same_shape(shape, source->shape))
         return (Node *)Py_NewRef(source);
@@ -346,9 +346,8 @@ typedef PyObject *Arrange(PyObject *handle, PyObject *const *given, Py_ssize_t m
 /* A part of what lies in memory: held together with the rest, a write to either would copy all of it. */
 static int is_part(Node *node)
 {
-    Memory *memory = node->kind == LEAF ? leaf_memory(node) : NULL;
-    return node->kind == LEAF
-           && (memory == NULL || memory->external || memory->nbytes > elements_of(node->shape) * (int64_t)dtypes[node->dtype].itemsize);
+    int64_t bytes = elements_of(node->shape) * (int64_t)dtypes[node->dtype].itemsize;
+    return is_seen_by_others(node) || (node->kind == LEAF && leaf_memory(node)->nbytes > bytes);
 }
 
 /* The same values as a new array in C order: shared until one side is written, unless they lie in another or are a

@@ -48,7 +48,7 @@ static int readable_spot(PyObject *handle, Spot *spot)
     if (!Py_IS_TYPE(root, array_class) || ((Handle *)root)->node == NULL)
         return 0;
     Node *node = ((Handle *)root)->node;
-    Memory *memory = node->kind == LEAF ? leaf_memory(node) : NULL;
+    Memory *memory = leaf_memory(node);
     int is_read = memory != NULL && memory->readers > 0 && !memory->is_shared;
     return (is_read || own_memory((Handle *)root) != NULL) && spot_of(handle, spot);
 }

@@ -66,7 +66,7 @@ static int fits(Argument *argument, PyObject *given, int lent)
     Node *node = handle->node;
     if (node == NULL || node->dtype != argument->dtype)
         return 0;
-    if (node->kind == LEAF && (leaf_memory(node) == NULL || (leaf_memory(node)->external && !lent)))
+    if (lent ? node->kind == LEAF && leaf_memory(node) == NULL : is_seen_by_others(node))
         return 0;
     return argument->form == LAZY
            || (handle->flags == argument->flags && same_shape(node->shape, argument->shape));
@@ -116,12 +116,6 @@ static Node *step_node(Recorder *recorder, Step *step, Node **values)
     return node;
 }
 
-/* Memory that others can write becomes nobody's value: Python copies it. */
-static int may_hold(Node *value)
-{
-    return value->kind != LEAF || leaf_memory(value) == NULL || !leaf_memory(value)->external;
-}
-
 /* 1 done, 0 another kind of call, -1 an error; nothing is written then. */
 static int record_steps(Recorder *recorder, PyObject *const *given)
 {
@@ -138,8 +132,8 @@ static int record_steps(Recorder *recorder, PyObject *const *given)
         values[first - constants + i] = (Node *)Py_NewRef(PyTuple_GET_ITEM(recorder->constants, i));
     for (; made < recorder->made && !failed; made++)
         failed = (values[first + made] = step_node(recorder, &recorder->step[made], values)) == NULL;
-    for (int i = 0; i < recorder->written && !failed; i++)
-        done &= may_hold(values[recorder->fresh[i]]);
+    for (int i = 0; i < recorder->written && !failed; i++) /* Python copies what others can write */
+        done &= external_memory(values[recorder->fresh[i]]) == NULL;
     for (int i = 0; i < recorder->written && !failed && done; i++)
         failed = handle_write((Handle *)given[recorder->array[i]], values[recorder->fresh[i]]) < 0;
     for (int i = 0; i < recorder->values; i++)

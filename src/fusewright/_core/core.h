@@ -37,8 +37,7 @@ static inline int append_in_place(PyObject *list, PyObject *item)
     return 1;
 }
 
-/* As in ir.graph. */
-enum { LEAF, SCALAR, MAP, VIEW, REDUCE, SCAN, ASSEMBLE, GATHER, IOTA, RESHAPE, OPAQUE, PART, PRODUCT };
+enum { LEAF, SCALAR, MAP, VIEW, REDUCE, SCAN, ASSEMBLE, GATHER, IOTA, RESHAPE, OPAQUE, PART, PRODUCT }; /* as in ir.graph */
 
 #define DTYPES 16
 #define NO_DTYPE (DTYPES - 1)
@@ -85,10 +84,9 @@ typedef struct {
     uint8_t kind, dtype;
 } Node;
 
-/* A handle's flags, as in frontends.arrays.core. */
-#define READ_ONLY 1
-#define OWNS 2   /* the only view of a hidden array: what does not lie in C order */
-#define TURNED 4 /* a view of a whole array, its dims in another order */
+/* A handle's flags: OWNS is the only view of a hidden array, of what does not lie in C order; TURNED a view of a whole
+   array, its dims in another order. */
+enum { READ_ONLY = 1, OWNS = 2, TURNED = 4 }; /* as in frontends.arrays.core */
 
 /* A mutable name for a value: the base of the public array classes. */
 typedef struct {
@@ -129,12 +127,27 @@ static inline int is_laid_out(Node *node)
     return 0;
 }
 PyObject *laid_out(Node *node);         /* a new array whose elements lie so; takes over the reference */
-Memory *leaf_memory(Node *node); /* NULL, without an error, where the node is no sound leaf */
+Memory *leaf_memory(Node *node); /* NULL, without an error, where the node is no leaf, or no sound one */
 
-/* Whether somebody outside can write to, or see, the memory of a value (`survivors.is_shared`). */
+/* Whether somebody outside can write to, or see, the memory of a value (`ir.graph.is_shared`). */
 static inline int is_seen_by_others(Node *node)
 {
-    return node->kind == LEAF && (leaf_memory(node) == NULL || leaf_memory(node)->external);
+    Memory *memory = leaf_memory(node);
+    return node->kind == LEAF && (memory == NULL || memory->external);
+}
+
+/* The memory of a value that others see, too; NULL where it has none, or its own. */
+static inline Memory *external_memory(Node *node)
+{
+    Memory *memory = leaf_memory(node);
+    return memory != NULL && memory->external ? memory : NULL;
+}
+
+/* The memory of a value that may be written where nothing else needs it; NULL where it has none. */
+static inline Memory *writable_memory(Node *node)
+{
+    Memory *memory = leaf_memory(node);
+    return memory != NULL && !memory->external && memory->writable ? memory : NULL;
 }
 
 PyObject *contiguous_strides(PyObject *shape, Py_ssize_t itemsize);
@@ -187,10 +200,10 @@ Node *chosen(Node *mask, Node *value, Node *old); /* recorded: where(mask, value
 PyObject *read_scalar(const char *at, int dtype); /* NumPy's number; NULL likewise */
 int is_vast(PyObject *object); /* a number, or one of a few, that no extent reaches */
 int write_number(char *at, int dtype, PyObject *number); /* 0: Python has to look */
-int moves_at_once(void); /* slice.c: whether small content is moved as a statement says it */
+int moves_at_once(void); /* options.c: whether small content is moved as a statement says it */
 int runs_at_once(void);  /* whether small work need not be recorded: nobody listens */
 int steps_at_once(void); /* the same of what NumPy runs on memory: the runtime need not be loaded for it */
-int is_strict(void);     /* slice.c: whether what has no compiled form is refused */
+int is_strict(void);     /* options.c: whether what has no compiled form is refused */
 PyObject *number_now(Node *node); /* moves.c: of light work; NULL, without an error: not */
 int is_holding(void); /* whether a function is being recorded for replay */
 int is_numpy_integer(PyObject *object);
@@ -198,7 +211,7 @@ int is_numpy_number(PyObject *object);
 int scalar_dtype(PyObject *number); /* of NumPy's; NO_DTYPE of any other object */
 PyObject *operator_result(PyObject *op, PyObject *left, PyObject *right); /* as of Python's operators */
 PyObject *read_number(const char *at, int dtype); /* NULL without an error: not known */
-PyObject *quick_product(PyObject *op, PyObject *left, PyObject *right); /* operators.c; NULL likewise */
+PyObject *quick_product(PyObject *op, PyObject *left, PyObject *right); /* recorded.c; NULL likewise */
 PyObject *quick_of(PyObject *op, PyObject *const *given, Py_ssize_t count); /* one, two, or `where`; NULL likewise */
 int is_known_number(PyObject *object);                     /* Python's or NumPy's */
 int replaced(PyObject *array, PyObject *result);     /* its value, by a recorded one; 0: Python has to look */
@@ -267,7 +280,7 @@ static inline int is_asked_again(const Node *reader, const Node *operand)
 }
 
 /* patches.c: words of views and of written regions */
-#define SMALL_ELEMENTS (1 << 14) /* runtime.trace.SMALL */
+#define SMALL_ELEMENTS (1 << 14) /* as in runtime.trace: SMALL */
 int view_words(Node *node);
 int assemble_words(Node *node); /* 0 left to Python, 2 may be written in place */
 int is_patch(Node *node);
@@ -322,7 +335,7 @@ int settle_empty(Node *node);
 int product_words(Node **order, int count, int threads, int eager);
 int run_products(PyObject *known, const Structure *found, Node **pending, Py_ssize_t left);
 
-/* slice.c: whether what is done at once is what later steps do at once */
+/* options.c: whether what is done at once is what later steps do at once */
 int is_past_first_steps(void);
 
 /* recipes.c: whether a value is shown repeatedly along a dim: NumPy lays out differently what is made of it */
@@ -337,12 +350,12 @@ int reductions_ready(void);
 int dispatch_ready(PyObject *unset);
 int adopt_ready(PyObject *unset);
 int trace_ready(PyObject *unset);
-int slice_ready(void);
+int structure_ready(void);
 int program_ready(PyObject *unset);
 int launch_ready(PyObject *unset);
 
 /* each part's functions */
-extern PyMethodDef survivor_methods[], view_methods[], operator_methods[], function_methods[], handle_methods[], buffer_methods[], trace_methods[], slice_methods[], machine_methods[], memory_methods[],
+extern PyMethodDef survivor_methods[], view_methods[], operator_methods[], function_methods[], handle_methods[], buffer_methods[], trace_methods[], slice_methods[], options_methods[], machine_methods[], memory_methods[],
     node_methods[], program_methods[], tensor_methods[], call_methods[], library_methods[], arrange_methods[], part_methods[], group_methods[], dispatch_methods[], unfused_methods[], adopt_methods[], row_methods[],
     joins_methods[], product_methods[], group_run_methods[], launch_methods[], place_methods[],
     lent_methods[], crossing_methods[], timing_methods[], interruption_methods[], converter_methods[];

@@ -50,7 +50,7 @@ static int holds_ours(PyObject *object, int depth)
     if (values == NULL)
         forgive();
     Py_XDECREF(values);
-    return (kinds & (LARGE_OURS | SMALL_OURS | NUMBER_OF_OURS)) != 0;
+    return (kinds & OURS) != 0;
 }
 
 int kind_of_operand(PyObject *object, int64_t small, int depth)
@@ -69,7 +69,7 @@ int kind_of_operand(PyObject *object, int64_t small, int depth)
         return shape != NULL && elements_of(shape) <= small ? SMALL_OURS : LARGE_OURS;
     }
     if (is_sequence(object))
-        return depth > 0 ? kinds_in(object, small, depth - 1) : 0;
+        return depth > 0 ? kinds_in(object, small, depth - 1) : UNSEEN;
     if (PyDict_CheckExact(object) || PyTuple_Check(object)) /* a named one: Python looks into them */
         return depth > 0 && holds_ours(object, depth - 1) ? LARGE_OURS : 0;
     return PyObject_TypeCheck(object, &HandleType) ? LARGE_OURS : 0;

@@ -5,12 +5,13 @@
 
 #include "library.h"
 
-/* What is among the operands of a call. */
-enum { SMALL_PLAIN = 1, LARGE_PLAIN = 2, NUMBER_OF_OURS = 4, SMALL_OURS = 8, LARGE_OURS = 16 };
+/* What is among the operands of a call; UNSEEN is what stands too deep in lists to be looked at. */
+enum { SMALL_PLAIN = 1, LARGE_PLAIN = 2, NUMBER_OF_OURS = 4, SMALL_OURS = 8, LARGE_OURS = 16, UNSEEN = 32 };
+enum { OURS = NUMBER_OF_OURS | SMALL_OURS | LARGE_OURS };
 
 PyObject *numpys_own(PyObject *dispatch); /* the function of a Dispatch; borrowed */
 extern _Thread_local int recording; /* general functions that run: what they make on the way is all recorded */
-int64_t small_elements(void); /* slice.c: of an array that is NumPy's own here and now; 0: none is */
+int64_t small_elements(void); /* options.c: of an array that is NumPy's own here and now; 0: none is */
 int kind_of_operand(PyObject *object, int64_t small, int depth);
 int kind_of_array(PyObject *object, int64_t small);    /* the same where lists of numbers are arrays: of a ufunc */
 int is_numpys(int kinds, int is_ufunc);                /* whether NumPy computes with them */

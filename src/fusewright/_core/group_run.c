@@ -102,14 +102,14 @@ static int settle_array(Array *array, Node *whole, Address *place, int64_t *fres
     Node *leaf = NULL;
     if (array->operand >= 0) {
         leaf = operand(whole, array->operand);
-        Memory *memory = leaf->kind == LEAF ? leaf_memory(leaf) : NULL;
+        Memory *memory = leaf_memory(leaf);
         if (memory == NULL || bytes_of(leaf) != array->nbytes)
             return 0;
         place->memory = memory;
         place->offset = as_size(PyTuple_GET_ITEM(leaf->value, 1));
         /* A second run finds what the first has given in it, under another name. */
-        int alone = Py_REFCNT(leaf) == 1 && Py_REFCNT(memory) == 1 && !memory->external
-                    && memory->writable && !(array->flags & TWICE) && group_of(whole)->runs == 0;
+        int alone = Py_REFCNT(leaf) == 1 && Py_REFCNT(memory) == 1 && writable_memory(leaf) != NULL
+                    && !(array->flags & TWICE) && group_of(whole)->runs == 0;
         if (is_straight(leaf) && (!(array->flags & WRITTEN) || alone)) {
             Py_INCREF(memory);
             return 1;
@@ -150,7 +150,7 @@ static int lazy_value(Node *node, int64_t *value)
         return 0;
     if (node->kind == SCALAR)
         return write_number((char *)value, node->dtype, node->value);
-    Memory *memory = node->kind == LEAF ? leaf_memory(node) : NULL;
+    Memory *memory = leaf_memory(node);
     if (memory == NULL)
         return 0;
     memcpy(value, memory->at + as_size(PyTuple_GET_ITEM(node->value, 1)), 8);

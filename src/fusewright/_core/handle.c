@@ -336,12 +336,6 @@ static PyObject *set_private(PyObject *module, PyObject *function)
     Py_RETURN_NONE;
 }
 
-/* Whether a value lies in memory that others see, as the operand of a function that gave it back may. */
-static int is_others(Node *node)
-{
-    return node->kind == LEAF && leaf_memory(node) != NULL && leaf_memory(node)->external && private_of != NULL;
-}
-
 /* wrap(node): a new array, or a lazy scalar */
 static PyObject *wrap(PyObject *module, PyObject *node)
 {
@@ -354,7 +348,7 @@ static PyObject *wrap(PyObject *module, PyObject *node)
         PyErr_SetString(PyExc_RuntimeError, "there are no classes of arrays yet");
         return NULL;
     }
-    if (is_others((Node *)node))
+    if (external_memory((Node *)node) != NULL && private_of != NULL) /* of an operand that a function gave back */
         return handle_new((Node *)PyObject_CallOneArg(private_of, node));
     return handle_new((Node *)Py_NewRef(node));
 }

@@ -34,7 +34,7 @@ static Py_ssize_t read_item(PyObject *key, PyObject *shape, Py_ssize_t *place)
 static char *place_in_leaf(Node *leaf, PyObject *key)
 {
     Py_ssize_t place[MOST_DIMS];
-    Memory *memory = leaf->kind == LEAF ? leaf_memory(leaf) : NULL;
+    Memory *memory = leaf_memory(leaf);
     Py_ssize_t rank = memory == NULL ? 0 : read_item(key, leaf->shape, place);
     if (rank == 0)
         return NULL;
@@ -49,7 +49,7 @@ static char *place_in_leaf(Node *leaf, PyObject *key)
 static char *place_within(Node *leaf, PyObject *link, PyObject *key)
 {
     Py_ssize_t place[MOST_DIMS];
-    Memory *memory = leaf->kind == LEAF ? leaf_memory(leaf) : NULL;
+    Memory *memory = leaf_memory(leaf);
     if (memory == NULL || read_item(key, PyTuple_GET_ITEM(link, 1), place) == 0)
         return NULL;
     char *at = memory->at + as_size(PyTuple_GET_ITEM(leaf->value, 1));

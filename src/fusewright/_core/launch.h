@@ -8,8 +8,7 @@
 
 typedef void Kernel(int64_t *words, int64_t low, int64_t high, void *scratch);
 
-/* As in runtime.arguments. */
-enum { CONSTANT_WORD, ADDRESS_WORD, VALUE_WORD, NUMBER_WORD, ARRAY_WORD, EXTENT_WORD, STRIDE_WORD, WORDS };
+enum { CONSTANT_WORD, ADDRESS_WORD, VALUE_WORD, NUMBER_WORD, ARRAY_WORD, EXTENT_WORD, STRIDE_WORD, WORDS }; /* as in runtime.arguments */
 
 /* `number` is the word itself, or what it is taken from: a place, a value, or an object, which is a number (as `dtype`;
    with `part` 0 or 1 a part of a complex one), or NumPy's array (whose dim `part` says). */

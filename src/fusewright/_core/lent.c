@@ -155,8 +155,7 @@ PyObject *lend(PyObject *object)
 int handle_write(Handle *handle, Node *node)
 {
     Node *old = handle->node;
-    Memory *memory = old != NULL && old->kind == LEAF ? leaf_memory(old) : NULL;
-    if (memory != NULL && memory->external) {
+    if (old != NULL && external_memory(old) != NULL) {
         PyObject *key = PyLong_FromVoidPtr(handle), *pair = PyTuple_Pack(2, handle, old);
         int failed = key == NULL || pair == NULL || owed == NULL
                      || PyDict_SetDefault(owed, key, pair) == NULL;
@@ -211,8 +210,7 @@ static int reads_external(Node *node, uint64_t walk)
         args = ((Node *)PyTuple_GET_ITEM(args, 0))->args;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); i++) {
         Node *arg = (Node *)PyTuple_GET_ITEM(args, i);
-        Memory *memory = arg->kind == LEAF ? leaf_memory(arg) : NULL;
-        if (arg->mark == walk || (memory != NULL && memory->external))
+        if (arg->mark == walk || external_memory(arg) != NULL)
             return 1;
     }
     return 0;

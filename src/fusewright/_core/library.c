@@ -56,7 +56,7 @@ int spot_in(const Spot *whole, const Region *region, Spot *spot)
 
 int spot_of_leaf(Node *node, Spot *spot)
 {
-    Memory *memory = node->kind == LEAF ? leaf_memory(node) : NULL;
+    Memory *memory = leaf_memory(node);
     if (memory == NULL || PyTuple_GET_SIZE(node->shape) > MOST_DIMS)
         return 0;
     spot->dims = (int)PyTuple_GET_SIZE(node->shape);

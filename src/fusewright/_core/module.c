@@ -24,7 +24,7 @@ static int parts_ready(void)
     PyObject *unset = PyCFunction_New(&unset_definition, NULL);
     int failed = unset == NULL || memory_ready(unset) < 0 || operators_ready(unset) < 0 || functions_ready() < 0
                  || buffers_ready(unset) < 0 || crossing_ready(unset) < 0
-                 || views_ready(unset) < 0 || trace_ready(unset) < 0 || slice_ready() < 0
+                 || views_ready(unset) < 0 || trace_ready(unset) < 0 || structure_ready() < 0
                  || program_ready(unset) < 0 || groups_ready() < 0
                  || launch_ready(unset) < 0 || dispatch_ready(unset) < 0 || adopt_ready(unset) < 0 || reductions_ready() < 0;
     Py_XDECREF(unset);
@@ -34,7 +34,7 @@ static int parts_ready(void)
 PyMODINIT_FUNC PyInit__native(void)
 {
     static PyMethodDef *parts[] = {view_methods,  node_methods,  memory_methods, handle_methods, buffer_methods, operator_methods, function_methods,
-                                   trace_methods, slice_methods,  machine_methods, program_methods, tensor_methods, call_methods,
+                                   trace_methods, slice_methods, options_methods, machine_methods, program_methods, tensor_methods, call_methods,
                                    library_methods, arrange_methods, part_methods, dispatch_methods, unfused_methods, adopt_methods, row_methods,
                                    group_methods, joins_methods, product_methods, group_run_methods, launch_methods, place_methods, lent_methods, crossing_methods, timing_methods, interruption_methods,
                                    converter_methods, survivor_methods};

@@ -44,9 +44,8 @@ static int is_being_filled(Node *node)
 /* The memory of a version that only its handle holds; NULL for any other. */
 static Memory *owned(Node *base)
 {
-    Memory *memory = base->kind == LEAF && Py_REFCNT(base) == 1 ? leaf_memory(base) : NULL;
-    int alone = memory != NULL && !memory->external && memory->writable && Py_REFCNT(memory) == 1;
-    return alone && !is_holding() ? memory : NULL;
+    Memory *memory = Py_REFCNT(base) == 1 ? writable_memory(base) : NULL;
+    return memory != NULL && Py_REFCNT(memory) == 1 && !is_holding() ? memory : NULL;
 }
 
 /* The same once views of it have let it go, but for the one whose value is being used. */
@@ -142,7 +141,7 @@ static Memory *own(Handle *root, Node *value)
         return NULL;
     if (base->kind != LEAF && evaluate(&base, 1) < 0)
         return NULL;
-    if ((base = root->node)->kind != LEAF || (memory = leaf_memory(base)) == NULL || memory->external)
+    if ((memory = leaf_memory(base = root->node)) == NULL || memory->external)
         return NULL;
     drop_tail(); /* dead nodes there keep what they would have read */
     if (size_of(base) > TINY && let_read(root) < 0)
@@ -373,7 +372,7 @@ PyObject *number_now(Node *node)
     if (!runs_at_once() || !is_light(node, &moved_at_once, &seen) || dtypes[node->dtype].scalar == NULL
         || evaluate(&node, 1) < 0)
         return NULL;
-    Memory *memory = node->kind == LEAF ? leaf_memory(node) : NULL;
+    Memory *memory = leaf_memory(node);
     return memory ? read_scalar(memory->at + as_size(PyTuple_GET_ITEM(node->value, 1)), node->dtype)
                   : NULL;
 }
@@ -385,11 +384,11 @@ Memory *own_memory(Handle *root) { return own(root, NULL); }
 Memory *shared_memory(Handle *root)
 {
     Node *base = root->node;
-    Memory *memory = base != NULL && base->kind == LEAF ? leaf_memory(base) : NULL;
-    if (memory == NULL || !memory->external || !memory->writable || is_in_lazy_block() || !moves_at_once()
+    Memory *memory = base != NULL ? external_memory(base) : NULL;
+    if (memory == NULL || !memory->writable || is_in_lazy_block() || !moves_at_once()
         || (Py_REFCNT(base) > 1 && let_read(root) < 0))
         return NULL;
     base = root->node;
-    memory = base->kind == LEAF && Py_REFCNT(base) == 1 ? leaf_memory(base) : NULL;
-    return memory != NULL && memory->external && memory->writable ? memory : NULL;
+    memory = Py_REFCNT(base) == 1 ? external_memory(base) : NULL;
+    return memory != NULL && memory->writable ? memory : NULL;
 }

@@ -158,7 +158,7 @@ static int all_integers(PyObject *tuple)
 Memory *leaf_memory(Node *node)
 {
     PyObject *value = node->value;
-    if (!PyTuple_CheckExact(value) || PyTuple_GET_SIZE(value) != 3)
+    if (node->kind != LEAF || !PyTuple_CheckExact(value) || PyTuple_GET_SIZE(value) != 3)
         return NULL;
     PyObject *memory = PyTuple_GET_ITEM(value, 0), *strides = PyTuple_GET_ITEM(value, 2);
     int sound = Py_IS_TYPE(memory, &MemoryType) && PyLong_Check(PyTuple_GET_ITEM(value, 1))
@@ -215,7 +215,7 @@ static int has_straight_operand(Node *node)
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(node->args); i++) {
         Node *each = (Node *)PyTuple_GET_ITEM(node->args, i);
         int repeated = each->kind == VIEW || each->layout != NULL || !same_shape(each->shape, node->shape);
-        PyObject *strides = each->kind == LEAF && leaf_memory(each) ? PyTuple_GET_ITEM(each->value, 2) : NULL;
+        PyObject *strides = leaf_memory(each) ? PyTuple_GET_ITEM(each->value, 2) : NULL;
         for (Py_ssize_t d = 0; strides != NULL && !repeated && d < PyTuple_GET_SIZE(strides); d++)
             repeated = as_size(PyTuple_GET_ITEM(strides, d)) == 0;
         if (!repeated)
@@ -229,7 +229,7 @@ static PyObject *strides_of(Node *node)
 {
     if (node->layout != NULL)
         return Py_NewRef(node->layout);
-    if (node->kind == LEAF && leaf_memory(node) != NULL)
+    if (leaf_memory(node) != NULL)
         return Py_NewRef(PyTuple_GET_ITEM(node->value, 2));
     int is_part = node->kind == VIEW && PyTuple_CheckExact(node->attr) && PyTuple_GET_SIZE(node->attr) > 0;
     if (!is_part)

@@ -18,7 +18,7 @@ static int same, round_of; /* records from the last place; so many may be an ite
 static const char *package, *programs; /* folders: whose frames are skipped, and whose in it are the user's */
 static PyObject *folders;
 
-#define MOST_INNER 16
+#define MOST_INNER 16 /* as in frontends.arrays.iterations */
 typedef struct {
     PyCodeObject *code;
     int start, end;

@@ -153,7 +153,7 @@ static int place_operands(const Stage *stage, Node **nodes, char **places)
 {
     for (int64_t i = 0; i < stage->operands; i++) {
         Node *base = looked_into(nodes[stage->operand[i]]);
-        Memory *memory = base->kind == LEAF ? leaf_memory(base) : NULL;
+        Memory *memory = leaf_memory(base);
         if (memory == NULL || !same_shape(PyTuple_GET_ITEM(base->value, 2), PyTuple_GET_ITEM(stage->strides, i)))
             return 0;
         places[i] = memory->at + as_size(PyTuple_GET_ITEM(base->value, 1));

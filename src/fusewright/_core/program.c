@@ -7,8 +7,8 @@
 #include <structmember.h>
 #include <time.h>
 
-enum { CONST, PARAM, PLUS, MINUS, TIMES, LEAST, MOST, CHOOSE, BELOW, QUOTIENT };
-enum { EXTENT, STRIDE, NUMBER, PLACE, PIECE };
+enum { CONST, PARAM, ADD, SUBTRACT, MULTIPLY, MINIMUM, MAXIMUM, WHERE, LESS, QUOTIENT }; /* as in targets.cpu.native */
+enum { EXTENT, STRIDE, NUMBER, PLACE, PIECE }; /* as in targets.cpu.native */
 
 typedef struct {
     int64_t what, slot, dim, position;
@@ -80,14 +80,14 @@ static int64_t integer(Program *program, Integer size, const int64_t *values)
         switch (code[0]) {
         case CONST: *++top = code[1]; break;
         case PARAM: *++top = values[code[1]]; break;
-        case PLUS: *--top = a + b; break;
-        case MINUS: *--top = a - b; break;
-        case TIMES: *--top = a * b; break;
-        case LEAST: *--top = a < b ? a : b; break;
-        case MOST: *--top = a > b ? a : b; break;
-        case BELOW: *--top = a < b; break;
+        case ADD: *--top = a + b; break;
+        case SUBTRACT: *--top = a - b; break;
+        case MULTIPLY: *--top = a * b; break;
+        case MINIMUM: *--top = a < b ? a : b; break;
+        case MAXIMUM: *--top = a > b ? a : b; break;
+        case LESS: *--top = a < b; break;
         case QUOTIENT: *--top = b ? a / b : 0; break;
-        case CHOOSE: top -= 2; *top = top[0] ? a : b; break;
+        case WHERE: top -= 2; *top = top[0] ? a : b; break;
         }
     }
     return *top;
@@ -380,8 +380,8 @@ static int within(int64_t number, int64_t count) { return number >= 0 && number 
 /* Whether a stack program stays inside its stack, its parameters and the code. */
 static int sound_integer(Program *program, Integer size, int64_t pairs)
 {
-    static const int taken[] = {[PLUS] = 2, [MINUS] = 2, [TIMES] = 2, [LEAST] = 2, [MOST] = 2,
-                                [CHOOSE] = 3, [BELOW] = 2, [QUOTIENT] = 2};
+    static const int taken[] = {[ADD] = 2, [SUBTRACT] = 2, [MULTIPLY] = 2, [MINIMUM] = 2, [MAXIMUM] = 2,
+                                [WHERE] = 3, [LESS] = 2, [QUOTIENT] = 2};
     int64_t depth = 0;
     if (size.start < 0 || size.length < 0 || size.start > pairs || size.length > pairs - size.start)
         return 0;

@@ -47,10 +47,9 @@ static int fits(Argument *argument, PyObject *given)
         return 0;
     Handle *handle = (Handle *)given;
     Node *node = handle->node;
-    return node != NULL && node->kind == LEAF && leaf_memory(node) != NULL && node->dtype == argument->dtype
+    return node != NULL && leaf_memory(node) != NULL && node->dtype == argument->dtype
            && handle->flags == argument->flags && same_shape(node->shape, argument->shape)
-           && same_shape(PyTuple_GET_ITEM(node->value, 2), argument->strides)
-           && !leaf_memory(node)->external;
+           && same_shape(PyTuple_GET_ITEM(node->value, 2), argument->strides) && external_memory(node) == NULL;
 }
 
 static int all_fit(Replay *replay, PyObject *const *given)

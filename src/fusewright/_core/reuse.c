@@ -37,8 +37,7 @@ static int is_whole(Node *leaf)
             return 0;
         step *= extent(leaf, i);
     }
-    Memory *memory = leaf_memory(leaf);
-    return !memory->external && memory->writable;
+    return writable_memory(leaf) != NULL;
 }
 
 /* Whether a pending node outside the slice, which somebody besides its list holds, has an operand in the memory. */
@@ -210,7 +209,7 @@ static int reads_are_safe(Node *node)
 {
     Row writes[MOST_DIMS];
     Node *base = operand(node, 0), *piece = operand(node, 1);
-    Memory *memory = base->kind == LEAF ? leaf_memory(base) : NULL;
+    Memory *memory = leaf_memory(base);
     PyObject *region = PyTuple_GET_ITEM(node->attr, 1);
     int first = memory != NULL ? 0 : base->slot, reads = 0;
     for (Py_ssize_t d = 0; d < rank_of(base); d++) {
@@ -224,7 +223,7 @@ static int reads_are_safe(Node *node)
         int next = visit.stack[--visit.depth], straight = next & 1;
         Node *here = order[next >> 1];
         int inner = here == base || (here->kind == VIEW && operand(here, 0) == base);
-        int shared = memory != NULL && here->kind == LEAF && leaf_memory(here) == memory;
+        int shared = memory != NULL && leaf_memory(here) == memory;
         if ((inner || shared)
             && (++reads >= MOST_READS || !is_safe(base, here, straight, piece, writes)))
             return 0;

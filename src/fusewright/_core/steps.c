@@ -26,16 +26,6 @@ typedef struct {
 
 /* ---- operands ----------------------------------------------------------------------------------- */
 
-static int holds_ours(PyObject *sequence, int depth)
-{
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(sequence); i++) {
-        PyObject *each = PySequence_Fast_GET_ITEM(sequence, i);
-        if (PyObject_TypeCheck(each, &HandleType) || (is_sequence(each) && (depth == 0 || holds_ours(each, depth - 1))))
-            return 1;
-    }
-    return 0;
-}
-
 static PyObject *operand(PyObject *given, const Step *step, int depth, int *ours);
 
 static PyObject *operands(PyObject *given, const Step *step, int depth, int *ours)
@@ -69,7 +59,8 @@ static PyObject *operand(PyObject *given, const Step *step, int depth, int *ours
     }
     if (PyObject_TypeCheck(given, &HandleType) || is_vast(given))
         return NULL;
-    return is_sequence(given) && holds_ours(given, depth) ? operands(given, step, depth, ours) : Py_NewRef(given);
+    int kinds = is_sequence(given) ? kind_of_operand(given, INT64_MAX, depth + 1) : 0;
+    return kinds & (OURS | UNSEEN) ? operands(given, step, depth, ours) : Py_NewRef(given);
 }
 
 static int is_named(PyObject *name, const char *wanted) { return PyUnicode_CompareWithASCIIString(name, wanted) == 0; }

@@ -31,7 +31,7 @@ static PyObject *read_operand(PyObject *given, int64_t limit)
             return NULL;
         return Py_TYPE(given) == scalar_class ? numpy_number(spot.at, spot.dtype) : array_on(&spot, 0);
     }
-    return kind_of_operand(given, 0, 3) & (NUMBER_OF_OURS | SMALL_OURS | LARGE_OURS) ? NULL : Py_NewRef(given);
+    return kind_of_operand(given, 0, 3) & OURS ? NULL : Py_NewRef(given);
 }
 
 static PyObject *written_now(Writer *writer, PyObject *const *given, Py_ssize_t many, PyObject *names)

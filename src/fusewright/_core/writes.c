@@ -12,9 +12,7 @@
 static int is_recorded(Node *version, Node *value)
 {
     if (version->kind == LEAF || version->kind == VIEW) {
-        Memory *memory = version->kind == LEAF ? leaf_memory(version) : NULL;
-        int seen = version->kind == LEAF && (memory == NULL || memory->external);
-        return !seen && value != NULL && value->kind != LEAF && value->kind != SCALAR
+        return !is_seen_by_others(version) && value != NULL && value->kind != LEAF && value->kind != SCALAR
                && PyTuple_GET_SIZE(value->shape) > 0;
     }
     return !were_small_writes(version, FILLING, 1); /* Python gives such an array memory */
@@ -135,8 +133,7 @@ static int write_region(Handle *root, Region *region, Node *value)
     for (int d = 0; d < region->dims; d++)
         if (as_size(PyTuple_GET_ITEM(value->shape, d)) != region->extent[d])
             return 0;
-    Memory *memory = value->kind == LEAF ? leaf_memory(value) : NULL;
-    if (target.whole && value->kind == LEAF && (memory == NULL || memory->external))
+    if (target.whole && is_seen_by_others(value))
         return 0; /* a copy of what others can change */
     Py_INCREF(base); /* recording may run Python, and that write here too */
     Node *piece = arranged(value, region, &target), *now = piece;
@@ -212,10 +209,8 @@ static int is_of(PyObject *view, PyObject *root, Region *region)
 static int is_writable_root(PyObject *handle)
 {
     Handle *root = (Handle *)handle;
-    if (!Py_IS_TYPE(handle, array_class) || (root->flags & READ_ONLY) || root->node == NULL)
-        return 0;
-    return root->node->kind != LEAF
-           || (leaf_memory(root->node) != NULL && !leaf_memory(root->node)->external);
+    return Py_IS_TYPE(handle, array_class) && !(root->flags & READ_ONLY) && root->node != NULL
+           && !is_seen_by_others(root->node);
 }
 
 /* An array of NumPy's or a value of ours, whose node stays with the caller, moved: 1; 0: not at once; -1: an error. */

@@ -200,6 +200,11 @@ def leaf(
     return Node(LEAF, "", (), dtype, shape, (), (memory, offset, strides))
 
 
+def is_shared(node: Node) -> bool:
+    """Whether somebody outside can write to, or see, the memory of this value."""
+    return node.kind == LEAF and bool(node.value[0].external)
+
+
 def viewed_leaf(
     source: Node, places: Sequence[tuple[int, int, int]], shape: tuple[int, ...]
 ) -> Node:
@@ -238,7 +243,7 @@ def contiguous_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]
 
 def operands_first(wanted: Iterable[Node], known: Iterable[Node] = ()) -> Iterator[Node]:
     """What values are computed from, and they themselves: each once, after its operands, in
-    the order of `_core/slice.c`.  Nothing here refers to what is done: references are counted.
+    the order of `_core/structure.c`.  Nothing here refers to what is done: references are counted.
     """
     met = {id(node) for node in known}
     stack = list(wanted)

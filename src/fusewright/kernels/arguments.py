@@ -21,7 +21,7 @@ from fusewright.frontends.kernels.values import (
 )
 from fusewright.ir import dtypes
 from fusewright.ir.dtypes import BOOL, COMPLEX128, FLOAT64, INT64, DType
-from fusewright.ir.graph import LEAF, contiguous_strides
+from fusewright.ir.graph import contiguous_strides, is_shared
 
 NDArray = np.ndarray[Any, Any]
 _PYTHON = {
@@ -112,7 +112,7 @@ def array_kind(array: NDArray, name: str) -> ArrayKind:
 def _lazy_kind(array: Array, name: str) -> ArrayKind:
     """The kind of an array of ours, which need not be computed for that."""
     shape, node = array._shape, array._node
-    if node.kind == LEAF and node.value[0].external:
+    if is_shared(node):
         return array_kind(memory_of(array), name)
     row = _row(node.dtype.numpy, name)
     strides = strides_of(array)

@@ -80,7 +80,7 @@ class _Readers:
         self.slots = {id(node): slot for slot, node in enumerate(order)}
         self.paths: list[set[tuple[object, ...]]] = [set() for _ in order]
         self.repeated: set[int] = set()
-        """What views show many times, each row again: as `outer` of `_broadcast_kind`."""
+        """Values of which one row serves many rows of a reader."""
         self.consumers: list[list[int]] = [[] for _ in order]
         self.depths: list[int] = []
         """How many reductions, scans and libraries each value waits for, itself included."""
@@ -94,24 +94,25 @@ class _Readers:
 
     def _follow(self, slot: int, node: Node, position: int, arg: Node) -> None:
         path: list[object] = []
+        repeated = node.kind == graph.MAP and _serves_many_rows(arg, node)
         if node.kind == graph.ASSEMBLE:
             path.append(node.attr[position])
         elif node.kind == graph.MAP and arg.shape != node.shape and arg.kind != graph.VIEW:
-            path.append(_broadcast_kind(arg, node))
+            path.append("outer" if repeated else "inner")
         elif node.kind == graph.GATHER and position == 0:
             path.append("gather")
         thin = node.kind == graph.ASSEMBLE and _is_thin(arg, node)
-        if arg.kind == graph.VIEW and node.kind == graph.MAP and _is_shown_again(arg, node):
-            self.repeated.add(self.slots[id(_base(arg))])
         while True:
             number = self.slots[id(arg)]
             if not thin:
                 self.paths[number].add(tuple(path))
             self.consumers[number].append(slot)
             if arg.kind != graph.VIEW:
-                return
+                break
             path.append(arg.attr)
             arg = arg.args[0]
+        if repeated:
+            self.repeated.add(number)
 
 
 def _is_thin(piece: Node, whole: Node) -> bool:
@@ -119,41 +120,21 @@ def _is_thin(piece: Node, whole: Node) -> bool:
     return any(n == 1 < extent for n, extent in zip(piece.shape, whole.shape, strict=True))
 
 
-def _base(node: Node) -> Node:
-    """What a view looks into."""
-    while node.kind == graph.VIEW:
-        node = node.args[0]
-    return node
-
-
-def _is_shown_again(view: Node, node: Node) -> bool:
-    """Whether one row of what a view looks into serves many rows of an element-wise operation:
-    `x[None, :]` and what is expanded along a dim before the last.
+def _serves_many_rows(arg: Node, node: Node) -> bool:
+    """Whether one row of what an operand is, or looks into, serves many rows of an element-wise
+    operation: `x[None, :]`, what is expanded along a dim before the last.
     """
     rank = len(node.shape)
-    read = {d + rank - len(view.shape): d for d, n in enumerate(view.shape) if n != 1}
-    while view.kind == graph.VIEW:
-        source = {to: dim for dim, (to, _, step) in enumerate(view.attr) if to >= 0 and step}
-        view = view.args[0]
+    read = {d + rank - len(arg.shape): d for d, n in enumerate(arg.shape) if n != 1}
+    while arg.kind == graph.VIEW:
+        source = {to: dim for dim, (to, _, step) in enumerate(arg.attr) if to >= 0 and step}
+        arg = arg.args[0]
         read = {
             place: source[dim]
             for place, dim in read.items()
-            if dim in source and view.shape[source[dim]] != 1
+            if dim in source and arg.shape[source[dim]] != 1
         }
-    again = any(n > 1 and place not in read for place, n in enumerate(node.shape))
-    return rank - 1 in read and again
-
-
-def _broadcast_kind(arg: Node, node: Node) -> str:
-    """`outer` when one element of the operand serves many rows, else `inner` (loop-invariant code
-    takes care of it).
-    """
-    if not arg.shape or arg.shape[-1] != node.shape[-1] or node.shape[-1] == 1:
-        return "inner"
-    lead = len(node.shape) - len(arg.shape)
-    padded = (1,) * lead + arg.shape
-    outer = any(a != n for a, n in zip(padded, node.shape, strict=True))
-    return "outer" if outer else "inner"
+    return rank - 1 in read and any(n > 1 and d not in read for d, n in enumerate(node.shape))
 
 
 def _operands(readers: _Readers, node: Node) -> list[int]:
@@ -175,7 +156,7 @@ def _worth_storing(readers: _Readers, slot: int, stored: set[int], loops: int) -
     if max(len(paths), loops) < 2 and not any(paths):
         return False
     cost = _cost(readers, slot, stored)
-    if (("outer",) in paths or slot in readers.repeated) and cost > 2:
+    if slot in readers.repeated and cost > 2:
         return True
     if any(path and path[0] == "gather" for path in paths) and (
         node.kind == graph.ASSEMBLE or cost > 2

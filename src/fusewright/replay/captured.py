@@ -20,7 +20,7 @@ import numpy as np
 from fusewright.base.source import is_inside
 from fusewright.base.values import dataclass
 from fusewright.frontends.arrays.core import Handle
-from fusewright.ir.graph import LEAF, Node
+from fusewright.ir.graph import Node, is_shared
 
 _READS = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
 _WRITES = frozenset({"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF"})
@@ -66,7 +66,7 @@ class Captured:
     def fix(self) -> None:
         """Guard the arrays' present values, which are in memory."""
         self.nodes = [(handle, handle._node) for handle in self.arrays]
-        if any(node.kind == LEAF and node.value[0].external for _, node in self.nodes):
+        if any(is_shared(node) for _, node in self.nodes):
             raise Unfit("it reads an array whose memory is shared with NumPy")
 
 

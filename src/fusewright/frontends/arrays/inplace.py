@@ -15,7 +15,7 @@ from fusewright.frontends.arrays import core, layouts, record, sharing, trace
 from fusewright.frontends.arrays import dtypes as rules
 from fusewright.frontends.arrays.core import READ_ONLY, Handle, cast
 from fusewright.ir.dtypes import DType
-from fusewright.ir.graph import LEAF, VIEW, Node
+from fusewright.ir.graph import VIEW, Node, is_shared
 
 Shape = tuple[int, ...]
 
@@ -23,7 +23,7 @@ Shape = tuple[int, ...]
 def write_root(handle: Handle, node: Node) -> None:
     """A root's new value."""
     old = handle._node
-    if old.kind == LEAF and old.value[0].external:
+    if is_shared(old):
         sharing.land(handle, old, node)
     else:
         handle._node = layouts.plain(sharing.private(node))

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from fusewright.frontends.arrays import core, inplace, opaque, sharing, survivors, trace
+from fusewright.frontends.arrays import core, inplace, opaque, sharing, trace
 from fusewright.frontends.arrays import dtypes as rules
 from fusewright.frontends.arrays.core import Handle, cast, wrap_array
 from fusewright.frontends.arrays.front import LOOKED_AT
 from fusewright.frontends.arrays.operators import Operators
-from fusewright.ir.graph import MAP, OPAQUE, REDUCE, SCALAR, VIEW, Node
+from fusewright.ir.graph import MAP, OPAQUE, REDUCE, SCALAR, VIEW, Node, is_shared
 
 Method = Callable[..., Any]
 
@@ -85,7 +85,7 @@ def select(node: Node, mask: Node) -> Any:
 
 def _is_visible(*nodes: Node) -> bool:
     """Whether somebody outside can write to one of the values meanwhile."""
-    return any(map(survivors.is_shared, nodes))
+    return any(map(is_shared, nodes))
 
 
 def picked(node: Node, mask: Node) -> Node:

@@ -20,11 +20,11 @@ import numpy as np
 from fusewright._core import native
 from fusewright.base.errors import OutOfMemory
 from fusewright.base.later import later
-from fusewright.frontends.arrays import core, survivors, trace
+from fusewright.frontends.arrays import core, trace
 from fusewright.frontends.arrays.core import READ_ONLY, Handle
 from fusewright.frontends.arrays.dtypes import as_dtype, row_of
 from fusewright.ir.dtypes import from_numpy
-from fusewright.ir.graph import LEAF, MAP, Memory, Node, contiguous_strides, leaf
+from fusewright.ir.graph import LEAF, MAP, Memory, Node, contiguous_strides, is_shared, leaf
 
 if TYPE_CHECKING:
     from fusewright.base import interruptions
@@ -181,7 +181,7 @@ def private(node: Node) -> Node:
     """The value itself; of shared memory its present content, and of what a broadcast view repeats
     an element at each place, because the new holder may write to them.
     """
-    if survivors.is_shared(node):
+    if is_shared(node):
         return copied(window(node))
     return renewed(node) if node.kind == LEAF and _is_repeated(node) else node
 
@@ -385,7 +385,7 @@ def home(handle: Handle) -> Memory | None:
     """The shared memory that a handle's value is in, or lands in."""
     owed = _block.owed.get(id(handle))
     node = owed[1] if owed is not None else handle._node
-    return node.value[0] if survivors.is_shared(node) else None
+    return node.value[0] if is_shared(node) else None
 
 
 def owes_others(handle: Handle) -> bool:

@@ -19,7 +19,18 @@ import numpy as np
 
 from fusewright.base.later import later
 from fusewright.frontends.arrays.iterations import WORK, Loop
-from fusewright.ir.graph import ASSEMBLE, IOTA, LEAF, MAP, PART, SCALAR, VIEW, Memory, Node
+from fusewright.ir.graph import (
+    ASSEMBLE,
+    IOTA,
+    LEAF,
+    MAP,
+    PART,
+    SCALAR,
+    VIEW,
+    Memory,
+    Node,
+    is_shared,
+)
 
 if TYPE_CHECKING:
     from fusewright.machine import record
@@ -43,11 +54,6 @@ Spot = tuple[Loop, int]
 """A loop, and how many records before its boundary: views not counted, for those of what is in
 memory are not recorded.
 """
-
-
-def is_shared(node: Node) -> bool:
-    """Whether somebody outside can write to, or see, the memory of this value."""
-    return node.kind == LEAF and bool(node.value[0].external)
 
 
 def is_computed(node: Node) -> bool:

@@ -26,7 +26,7 @@ from fusewright.frontends.arrays.iterations import WORK, Loop, Schedule, recordi
 from fusewright.frontends.arrays.laziness import enter_lazy as enter_lazy
 from fusewright.frontends.arrays.laziness import is_lazy as is_lazy
 from fusewright.frontends.arrays.survivors import Boundary, Spot, is_worth_storing
-from fusewright.ir.graph import LEAF, SCALAR, Node
+from fusewright.ir.graph import LEAF, SCALAR, Node, is_shared
 
 LIMIT = WORK
 """Recorded nodes after which the program's loop is looked for."""
@@ -86,7 +86,7 @@ def passed_gate(node: Node) -> None:
     if at_once.get():
         pending.remove(node)  # a statement that raises leaves nothing behind
         evaluate(node)
-    elif not is_lazy() and any(survivors.is_shared(arg) for arg in node.args):
+    elif not is_lazy() and any(is_shared(arg) for arg in node.args):
         evaluate(node)
     elif len(pending) > _due and not _held:
         _consider_flush()

@@ -25,6 +25,7 @@ from fusewright.ir.graph import (
     VIEW,
     Node,
     contiguous_strides,
+    is_shared,
     leaf,
     viewed_leaf,
 )
@@ -332,7 +333,7 @@ def strides_of(handle: Handle) -> Shape:
         links.append(handle._link)
         handle = handle._base
     node = handle._node
-    if node.kind == LEAF and node.value[0].external:
+    if is_shared(node):
         strides: Shape = tuple(node.value[2])
     else:
         strides = contiguous_strides(node.shape, node.dtype.itemsize)

@@ -64,8 +64,8 @@ def entry(name: str) -> bytes | None:
 
 @cache
 def _places() -> dict[str, Place]:
-    """Of all entries, where this package's generator made them; what is written here is code of the
-    package, as trusted as its modules are.
+    """Of all entries, where this package's generator made the operations (the others' names hold
+    theirs); what is written here is code of the package, as trusted as its modules are.
     """
     try:
         with open(FILE, "rb") as file:
@@ -75,7 +75,7 @@ def _places() -> dict[str, Place]:
             start = file.tell()
     except (OSError, pickle.UnpicklingError, EOFError, ValueError):
         return {}
-    if made_from != generator.version():
+    if made_from != generator.version("arrays"):
         return {}
     return {name: (start + at, length) for name, (at, length) in places.items()}
 

@@ -43,7 +43,7 @@ def write(slices: Iterable[Slice], options: Options, path: str = FILE) -> int:
         at += len(data)
     beside = f"{path}.{os.getpid()}"
     with open(beside, "wb") as file:
-        file.write(MAGIC + pickle.dumps((generator.version(), places), protocol=5))
+        file.write(MAGIC + pickle.dumps((generator.version("arrays"), places), protocol=5))
         file.writelines(entries.values())
     os.replace(beside, path)  # another process may be reading it
     return len(entries) - OTHERS

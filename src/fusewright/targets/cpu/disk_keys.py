@@ -23,21 +23,22 @@ def name_of(key: Any, options: Options) -> str:
 
 @lru_cache(maxsize=16)  # of one structure it is asked for several times in a row
 def _name_of(key: Any, features: str) -> str:
-    return disk_key((key, select(features).llvm_features))
+    return disk_key("arrays", (key, select(features).llvm_features))
 
 
-def disk_key(key: Any) -> str:
-    """The name on disk of everything that can change the code."""
-    return disk.digest(f"{_versions()}\n{key!r}".encode())
-
-
-def recurrence_key(key: Any) -> str:
-    """That of a recurrence's code: neither Python nor NumPy nor what makes other code counts."""
-    made_by = f"{compiler.version()}\n{generator.of_sources(generator.RECURRENCES)}"
-    return disk.digest(f"{made_by}\n{key!r}".encode())
+def disk_key(kind: str, key: Any) -> str:
+    """The name on disk of a program's code: of whatever decides it, the generators of its kind
+    (`GENERATORS`) included.
+    """
+    return disk.digest(f"{_versions(kind)}\n{key!r}".encode())
 
 
 @cache
-def _versions() -> str:
-    """Python, NumPy, LLVM, and the packages that generate code."""
-    return f"{sys.version}\n{np.__version__}\n{compiler.version()}\n{generator.version()}"
+def _versions(kind: str) -> str:
+    """LLVM and the generators; where types are NumPy's answer and plans are kept, NumPy and Python,
+    too.
+    """
+    made_by = f"{kind} {generator.version(kind)}\n{compiler.version()}"
+    if kind not in ("arrays", "loops"):
+        return made_by
+    return f"{made_by}\n{sys.implementation.cache_tag} {np.__version__}"

@@ -182,7 +182,7 @@ def obtain(kernel: Kernel, options: Options) -> CompiledLoops:
             done()
         return made
 
-    found = _kept.obtain(key, lambda: disk_key(("loops", *key)), make)
+    found = _kept.obtain(key, lambda: disk_key("loops", key), make)
     plan, module, image = found.value
     seconds = elapsed(start)
     made_ready = CompiledLoops(

@@ -27,7 +27,7 @@ OPERATIONS = {
     "where": WHERE, "less": LESS, "floor_divide": QUOTIENT,
 }  # fmt: skip
 EXTENT, STRIDE, NUMBER, PLACE, PIECE = range(5)
-MOST_WORDS = 1024
+MOST_ARGUMENTS = 1024
 """Arguments of a kernel that the core has room for."""
 MOST_PARTIALS = 16
 """Reductions of a kernel that the core has room for."""
@@ -169,7 +169,7 @@ def _kernel(code: Code, runner: Runner, step: Launch) -> tuple[Any, ...]:
         (slot, *code.of(product((elements,), itemsize)), -1)
         for slot, elements, itemsize in module.partials
     ]
-    if len(module.words) > MOST_WORDS or len(partials) > MOST_PARTIALS:
+    if len(module.words) > MOST_ARGUMENTS or len(partials) > MOST_PARTIALS:
         raise _UnknownError
     stretch = launching.stretch_of(kernel, module)
     rooms = [code.of(launching.room(piece, stretch)) for piece in module.scratch]

@@ -18,7 +18,6 @@ from fusewright.codegen.products.module import product_module
 from fusewright.codegen.products.registers import tile_for
 from fusewright.ir.dtypes import DType
 from fusewright.ir.products import DTYPES
-from fusewright.runtime import cache as disk
 from fusewright.runtime.buffers import allocate
 from fusewright.runtime.image import Image, load
 from fusewright.runtime.kept import Kept
@@ -87,8 +86,8 @@ def kernel_for(dtype: DType) -> ProductKernel:
 
 
 def image_name(dtype: DType, features: FeatureSet) -> str:
-    """That of the code among what was compiled ahead."""
-    return disk.digest(f"products {dtype.name} {features.llvm_features}".encode())
+    """That of the code."""
+    return disk_key("products", (dtype.name, features.llvm_features))
 
 
 def compiled_image(dtype: DType, features: FeatureSet) -> Image:
@@ -98,11 +97,11 @@ def compiled_image(dtype: DType, features: FeatureSet) -> Image:
 
 
 def _image(dtype: DType, features: FeatureSet) -> Image:
-    stored = ahead.entry(image_name(dtype, features))
+    name = image_name(dtype, features)
+    stored = ahead.entry(name)
     if stored is not None:
         return Image.from_bytes(stored)
-    key = ("products", dtype.name, features)
-    return _kept.obtain(key, lambda: disk_key(key), partial(compiled_image, dtype, features)).value
+    return _kept.obtain(name, lambda: name, partial(compiled_image, dtype, features)).value
 
 
 _kernels: dict[tuple[DType, FeatureSet], ProductKernel] = {}

@@ -18,7 +18,7 @@ from fusewright.ir.recurrences.text import straight_text
 from fusewright.runtime.image import Executable, Image
 from fusewright.runtime.kept import Kept
 from fusewright.targets.cpu import compiler
-from fusewright.targets.cpu.disk_keys import recurrence_key
+from fusewright.targets.cpu.disk_keys import disk_key
 from fusewright.targets.cpu.features import FeatureSet, select
 from fusewright.targets.cpu.threads import run_units
 from fusewright.targets.executable import Written
@@ -37,7 +37,7 @@ def obtain(program: Written[S], options: Options, make: bool = True) -> Executab
     key = (program.key, features)
 
     def name() -> str:
-        return recurrence_key(("recurrences", *key))
+        return disk_key("recurrences", key)
 
     def made() -> tuple[S, Image]:
         signature, text = program.write(lanes_of(features))

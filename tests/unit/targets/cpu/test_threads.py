@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from tests.unit.targets.pool_kernels import KERNELS
+from tests.unit.targets.cpu.pool_kernels import KERNELS
 
 from fusewright.base.options import options
 from fusewright.runtime import limits

@@ -5,7 +5,7 @@ import sys
 import textwrap
 
 import pytest
-from tests.unit.targets.pool_kernels import KERNELS
+from tests.unit.targets.cpu.pool_kernels import KERNELS
 
 PRELUDE = """
 import ctypes, os, signal, sys, threading, time

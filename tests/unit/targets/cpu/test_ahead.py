@@ -63,7 +63,7 @@ def test_code_of_other_sources_is_not_used(
     written: tuple[Path, list[Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, keys = written
-    monkeypatch.setattr(generator, "version", lambda: "another")
+    monkeypatch.setattr(generator, "version", lambda kind: "another")
     assert not any(found(keys)) and ahead.is_stale()
 
 
