@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import fusewright
-
-CORE = Path(fusewright.__file__).parent / "_core"
+CORE = Path(__file__).parents[3] / "src/fusewright/_core"
 DEFINED = re.compile(r"#define (\w+) +(.+?) */\* .*?as in ([\w.]+)(?:: ([A-Z_]{2,})\b)?")
 COUNTED = re.compile(r"^enum \{ (.*) \}; /\* as in ([\w.]+)", re.MULTILINE)
 ENDS = {"WORDS"}

@@ -42,7 +42,7 @@ def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str
     what becomes of one that ours refuses.
     """
     original = ufunc if method == "__call__" else getattr(ufunc, method)
-    if method == "reduce" and kwargs.get("out") and _goes_on(sys._getframe(2)):
+    if method == "reduce" and isinstance(kwargs.get("out"), tuple) and _goes_on(sys._getframe(2)):
         (out,) = kwargs["out"]
         return original(*inputs, **{**kwargs, "out": exports.writable(out)})
     name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
