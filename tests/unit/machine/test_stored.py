@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 import fusewright as fw
 from fusewright.base.options import calibration
-from fusewright.cli import calibrate
+from fusewright.cli import calibrate, info
 from fusewright.cli.main import main
 from fusewright.machine import detect, stored
 from fusewright.machine.record import DEFAULT, Machine
@@ -71,6 +72,7 @@ def test_calibrating(
     measured = {name for name, word in origins.items() if word == "measured"}
     assert len(measured) >= 8 and measured <= set(stored.MEASURED)
     assert "kept in" in printed
-    rows = [line.split() for line in capsys.readouterr().out.splitlines() if "machine" in line]
-    shown = {"_".join(words[1:-3]): words[-1] for words in rows}
-    assert shown == {name: f"({origins.get(name, 'default')})" for name in Machine._fields}
+    rows = re.findall(r"^machine: (.*?)  .*\((\w+)\)$", capsys.readouterr().out, re.MULTILINE)
+    assert dict(rows) == {
+        info.WORDS[name]: origins.get(name, "default") for name in Machine._fields
+    }
