@@ -1,8 +1,11 @@
-"""Numbers that the core and Python both have, `as in` a module in the C sources, are alike."""
+"""Numbers that the core and Python both have, `as in` a module in the C sources, are alike; the
+sources are all built and shipped.
+"""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -48,3 +51,13 @@ def test_every_one_is_read() -> None:
     )
     found = len({(module, name) for module, name, _ in PAIRS})
     assert said >= 20 and found > 50
+
+
+def test_every_source_is_built_and_shipped() -> None:
+    """A header that is not named is in no source distribution, which then cannot be built."""
+    extension = tomllib.loads((CORE.parents[2] / "pyproject.toml").read_text())
+    (module,) = extension["tool"]["setuptools"]["ext-modules"]
+    for key, pattern in (("sources", "*.c"), ("depends", "*.h")):
+        assert sorted(Path(name).name for name in module[key]) == sorted(
+            path.name for path in CORE.glob(pattern)
+        )
