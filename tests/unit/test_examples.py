@@ -27,7 +27,7 @@ PRINTS = {
     "12_lazy_kernels": "norm 1.000000",
     "13_loops_fused": "read after write of `a`",
     "14_pykokkos": "name `undefined` is not defined",
-    "15_kernel_between_statements": "1 kernel ran; memory moved",
+    "15_kernel_between_statements": "1 kernel ran; arrays of 12.6 MB",
     "16_functions_for_numba": "raised: width must be positive",
     "17_products": "every bit is the same",
     "80_recurrence": "`T[2]` needs itself: T[2] -> T[1] -> T[2]",

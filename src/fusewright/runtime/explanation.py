@@ -98,7 +98,7 @@ class Explanation:
             parts.append(count(len(self.library_steps), "library step"))
         loops = all(kernel.kind == "loops" for kernel in self.kernels)
         moved = (
-            f"their arrays have {size(self.bytes_moved)}" if loops and self.kernels
+            f"arrays of {size(self.bytes_moved)}" if loops and self.kernels
             else _bytes_line(self.bytes_moved, self.bytes_unfused)
         )  # fmt: skip
         yield f"{' and '.join(parts)} {verb}; {moved}"

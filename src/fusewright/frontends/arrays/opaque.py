@@ -24,7 +24,6 @@ from fusewright.frontends.arrays.core import Handle, wrap
 from fusewright.frontends.arrays.dtypes import as_dtype
 from fusewright.ir.dtypes import DType, from_numpy
 from fusewright.ir.graph import OPAQUE, PART, SCALAR, Node
-from fusewright.ir.library_steps import ON_PURPOSE
 
 if TYPE_CHECKING:
     from fusewright.frontends.arrays import strictness
@@ -135,7 +134,7 @@ def _as_declared(value: Any, dtype: DType, shape: tuple[int, ...]) -> Any:
     return wrap(node if node.dtype is dtype else core.cast(node, dtype))
 
 
-LIBRARY = ON_PURPOSE
+LIBRARY = "a library step"  # ir.library_steps.ON_PURPOSE, without loading it
 
 
 def refuse_if_strict(name: str, why: str = DELEGATED) -> None:

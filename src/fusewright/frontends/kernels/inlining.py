@@ -46,7 +46,7 @@ def run_function(
     """Translate a function's body, its parameters bound."""
     place = (*t.frame.instance, *t.span(node)[1:4])
     frame = Frame(t.read(function), function, place, env, Liveness(), t.label())
-    if function.__module__.startswith(_OURS):
+    if (function.__module__ or "").startswith(_OURS):
         frame.called_at = t.span(node)
     frame.liveness = Liveness(nested_reads(frame.source.tree.body))
     return run_frame(t, frame, node is t.discarded)
