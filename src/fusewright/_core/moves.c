@@ -170,12 +170,25 @@ static int64_t elements(Region *region)
     return count;
 }
 
+/* Elements copied into a region, of which nothing is let go that `value` needs: 1 moved, 0 not, -1 an error. */
+static int move_elements(Handle *root, Region *region, Node *value, const char *from, const Py_ssize_t *paces)
+{
+    Py_ssize_t steps[MOST_DIMS];
+    Memory *memory = own(root, value);
+    Node *base = root->node;
+    char *to = memory ? region_at(memory, base, region, steps) : NULL;
+    if (to == NULL)
+        return PyErr_Occurred() ? -1 : 0;
+    copy_elements(to, steps, from, paces, region->extent, region->dims, (size_t)dtypes[base->dtype].itemsize);
+    return 1;
+}
+
 /* 1 moved, 0 not, -1 an error.  The value's holder keeps it.  `other` is what it was made of, if that
    is on Python's stack: pending, it would wait to read the array. */
 int move_value(Handle *root, Region *region, Node *value, Node *other)
 {
     Node *base = root->node;
-    Py_ssize_t steps[MOST_DIMS], paces[MOST_DIMS];
+    Py_ssize_t paces[MOST_DIMS];
     int seen = 0;
     if (value->dtype != base->dtype || value->kind == SCALAR
         || region->dims != PyTuple_GET_SIZE(value->shape) || elements(region) > SMALL
@@ -193,18 +206,12 @@ int move_value(Handle *root, Region *region, Node *value, Node *other)
         if (evaluate(all, 1 + filled + waits) < 0)
             return -1;
     }
-    Memory *memory = root->node == base ? own(root, value) : NULL, *source = leaf_memory(value);
-    if (memory == NULL || source == NULL)
-        return PyErr_Occurred() ? -1 : 0;
-    base = root->node;
+    Memory *source = leaf_memory(value);
+    if (root->node != base || source == NULL)
+        return 0;
     for (int d = 0; d < region->dims; d++)
         paces[d] = as_size(PyTuple_GET_ITEM(PyTuple_GET_ITEM(value->value, 2), d));
-    char *to = region_at(memory, base, region, steps);
-    if (to == NULL)
-        return PyErr_Occurred() ? -1 : 0;
-    copy_elements(to, steps, source->at + as_size(PyTuple_GET_ITEM(value->value, 1)), paces, region->extent,
-         region->dims, (size_t)dtypes[base->dtype].itemsize);
-    return 1;
+    return move_elements(root, region, value, source->at + as_size(PyTuple_GET_ITEM(value->value, 1)), paces);
 }
 
 static char *staging(void) /* for as many elements as are moved at once, of the largest type */
@@ -320,26 +327,18 @@ int move_within(Handle *root, Region *region, PyObject *view)
 int move_number(Handle *root, Region *region, PyObject *number)
 {
     char word[16];
-    Py_ssize_t steps[MOST_DIMS], paces[MOST_DIMS] = {0};
+    const Py_ssize_t paces[MOST_DIMS] = {0};
     if (!is_region_of(region, root->node) || elements(region) > SMALL
         || !write_number(word, root->node->dtype, number))
         return 0;
-    Memory *memory = own(root, NULL);
-    if (memory == NULL)
-        return PyErr_Occurred() ? -1 : 0;
-    Node *base = root->node;
-    char *to = region_at(memory, base, region, steps);
-    if (to == NULL)
-        return PyErr_Occurred() ? -1 : 0;
-    copy_elements(to, steps, word, paces, region->extent, region->dims, (size_t)dtypes[base->dtype].itemsize);
-    return 1;
+    return move_elements(root, region, NULL, word, paces);
 }
 
 /* The same of an array of NumPy's, of the array's own type: it cannot lie in memory that nobody else sees. */
 int move_array(Handle *root, Region *region, PyObject *object)
 {
     NumpyArray *array = (NumpyArray *)object;
-    Py_ssize_t steps[MOST_DIMS], paces[MOST_DIMS] = {0};
+    Py_ssize_t paces[MOST_DIMS] = {0};
     int lead = region->dims - array->dims;
     if (lead < 0 || dtype_of_array(object) != root->node->dtype || !is_region_of(region, root->node)
         || elements(region) > SMALL)
@@ -349,13 +348,7 @@ int move_array(Handle *root, Region *region, PyObject *object)
             paces[lead + d] = array->stride[d];
         else if (array->extent[d] != 1)
             return 0;
-    Memory *memory = own(root, NULL);
-    Node *base = root->node;
-    char *to = memory ? region_at(memory, base, region, steps) : NULL;
-    if (to == NULL)
-        return PyErr_Occurred() ? -1 : 0;
-    copy_elements(to, steps, array->at, paces, region->extent, region->dims, (size_t)dtypes[base->dtype].itemsize);
-    return 1;
+    return move_elements(root, region, NULL, array->at, paces);
 }
 
 /* The same of one element that integers name, of the array or of a basic view of it. */

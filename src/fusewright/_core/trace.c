@@ -17,7 +17,7 @@ static int readings; /* buffers that functions of C are reading now */
 static int armed; /* whether places in loops are being watched */
 static int native; /* whether requests go to our own driver */
 
-#define MANY 32 /* values that are left behind: trace.py prunes so many */
+#define MANY 32 /* values that are left behind, as in frontends.arrays.trace: so many are pruned */
 
 #define UNCOUNTED (1 << 20) /* bytes of results that may add up before Python counts them */
 static int64_t uncounted;

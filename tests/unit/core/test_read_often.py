@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import fusewright as fw
 import fusewright.numpy as fnp
 from fusewright._core import native
 from fusewright.ir.graph import LEAF
@@ -45,3 +46,16 @@ def test_memory_comes_with_the_reads() -> None:
         assert small[3, 4] == 0.0 == large[5, 6]
     assert small._node.kind == LEAF
     assert large._node.kind != LEAF  # 128 MB for 300 elements
+
+
+def test_memory_comes_with_gathers() -> None:
+    """Each of them would be recorded, in the time that 30 elements are read in."""
+    plain = np.arange(1_000_000)
+    plain[4] = 3
+    ours = fnp.arange(1_000_000)
+    ours[4] = 3
+    places = np.arange(4, 1_000_000, 30_011)
+    with fw.options(interpret=True, small=512):
+        for _ in range(120):
+            assert np.array_equal(np.asarray(ours[places]), plain[places])
+    assert ours._node.kind == LEAF

@@ -34,6 +34,7 @@ EARLY = 48  # where they are so much work that a flush of a loop will compute fe
 HARD_LIMIT = 5 * LIMIT
 """Recorded nodes after which everything live is computed wherever the program is."""
 FEW = 8  # records that may be left of an expression that is half done: no other loop's work
+MANY = 4 * FEW  # that are left behind without any loop: worth looking for the dead
 BYTES_LIMIT = 1 << 24
 """Bytes of new memory after which what only pending nodes keep is looked for."""
 _VALUES = (LEAF, SCALAR)
@@ -257,7 +258,7 @@ def _value_was_asked_for() -> None:
         elif _base > length * (length > FEW) or (length > _base + LIMIT // 2 and _was_consumed()):
             # as much may well be recorded before the program asks again
             _forget_loop(max(LIMIT, 2 * (length - len(pending))))
-        elif length > _base + 4 * FEW:
+        elif length > _base + MANY:
             prune()  # the dead keep what they would have read
     elif len(pending) <= FEW and _schedule.is_idle():
         _forget_loop()
