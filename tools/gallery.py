@@ -15,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from fusewright.cli import console, gallery
+from fusewright.base import words
+from fusewright.cli import gallery
 from fusewright.cli.gallery.catalogue import ENTRIES, Entry
 from fusewright.cli.picture import save_png
 
@@ -71,7 +72,7 @@ def _table(rows: list[gallery.Measured]) -> str:
 
 def _times(found: gallery.Measured) -> str:
     beside = "Python" if found.entry.loops else "NumPy"
-    theirs, ours = console.seconds(found.theirs), console.seconds(found.ours)
+    theirs, ours = words.seconds(found.theirs), words.seconds(found.ours)
     return f"{beside} {theirs}, ours {ours}: **{found.theirs / found.ours:.1f}x**"
 
 
