@@ -40,7 +40,7 @@ static uint64_t place_word(Py_ssize_t start, Py_ssize_t step, Py_ssize_t count, 
                           : 0;
     uint64_t pace = -2 <= step && step <= 2 ? step + 3 : 0;
     return anchor | margin << 8 | pace << 16 | (uint64_t)(count == extent) << 24
-           | (uint64_t)(step == 1 && tail == 0) << 25;
+           | (uint64_t)(step == 1 && tail == 0) << 25 | (uint64_t)(count == 1) << 26;
 }
 
 int view_words(Node *node)
@@ -99,8 +99,8 @@ int assemble_words(Node *node)
                 return 0;
             int64_t count = as_size(PyTuple_GET_ITEM(piece, i));
             int64_t extent = as_size(PyTuple_GET_ITEM(node->shape, i));
-            uint64_t wide = (uint64_t)(extent >= WIDE) << 48, single = (uint64_t)(count == 1) << 49;
-            structure_word(place_word(entry[0], entry[1], count, extent) | wide | single);
+            uint64_t wide = (uint64_t)(extent >= WIDE) << 48;
+            structure_word(place_word(entry[0], entry[1], count, extent) | wide);
         }
     }
     return 1 + is_patch(node);

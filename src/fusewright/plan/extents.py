@@ -1,6 +1,7 @@
 """Which extents are equal, or a small constant apart, by structure alone.
 
-A union-find with offsets: `extent(slot, dim)` is a representative plus a literal.  Only relations
+A union-find with offsets: `extent(slot, dim)` is a representative plus a literal; what is one
+element wide by structure (a column `x[:, 3:4]`, a piece that is one) is a literal.  Only relations
 that follow from the recorded structure (equal operand shapes, slices that keep a literal margin)
 are entered, so that code compiled for one shape is right for every shape with the same structure.
 """
@@ -13,6 +14,8 @@ from fusewright.ir import graph
 from fusewright.ir.graph import Node
 
 Key = tuple[int, int]
+NOTHING: Key = (-1, -1)
+"""The representative of extents that are literals: it is as long as 0."""
 MARGIN = 4
 """Starts and ends at most this far from either end of a dim are literals of the structure; others
 are run-time values."""
@@ -65,6 +68,11 @@ class Extents:
         else:
             self._parent[root_b] = (root_a, -difference)
 
+    def _relate_single(self, key: Key, count: int) -> None:
+        """An extent whose being 1 is part of the structure."""
+        if count == 1:
+            self._relate(key, NOTHING, 1)
+
     def _operands(self, node: Node) -> list[tuple[int, Node]]:
         return [(self._slots[id(arg)], arg) for arg in node.args]
 
@@ -85,6 +93,7 @@ class Extents:
             if out < 0:
                 continue
             count, extent = node.shape[out], source.shape[dim]
+            self._relate_single((slot, out), count)
             if step == 1 and (gap := margin(start, count, extent)) is not None:
                 self._relate((slot, out), (other, dim), -gap)
             elif step == -1 and count == extent == start + 1:
@@ -105,6 +114,7 @@ class Extents:
     def _assemble(self, slot: int, node: Node) -> None:
         for (other, piece), region in zip(self._operands(node), node.attr, strict=True):
             for dim, (start, step) in enumerate(region):
+                self._relate_single((other, dim), piece.shape[dim])
                 gap = margin(start, piece.shape[dim], node.shape[dim]) if step == 1 else None
                 if gap is not None:
                     self._relate((other, dim), (slot, dim), -gap)

@@ -19,7 +19,7 @@ from fusewright.ir.dtypes import BFLOAT16, BOOL, BY_NAME, INT64, DType, componen
 from fusewright.ir.expr import COMPARISONS, Expr, cast, compared, const, load, op, param, typed_op
 from fusewright.ir.graph import Node
 from fusewright.ir.nest import Box, Buffer, Source
-from fusewright.plan.extents import Extents, anchor
+from fusewright.plan.extents import NOTHING, Extents, anchor
 
 _TESTS = frozenset({"isnan", "isinf", "isfinite", "signbit", "logical_and", "logical_or",
                     "logical_xor", "logical_not"})  # fmt: skip
@@ -65,7 +65,7 @@ class Arguments:
 
     def extent(self, slot: int, dim: int) -> Expr:
         root, offset = self._extents.find(slot, dim)
-        value = self.integer(Source("extent", *root))
+        value = const(0, INT64) if root == NOTHING else self.integer(Source("extent", *root))
         self._least_values[value] = self._least.get(root, 0)
         return linear.plus(value, offset)
 

@@ -258,7 +258,7 @@ def _view(node: Node) -> Any:
         if out >= 0:
             count = node.shape[out]
             parts.append(_margin(start, count, extent))
-            parts.append(count == extent)
+            parts.append((count == extent, count == 1))
     return tuple(parts)
 
 

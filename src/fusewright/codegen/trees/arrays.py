@@ -24,6 +24,14 @@ from fusewright.codegen.boxes import (
 )
 from fusewright.codegen.derived import Derived
 from fusewright.codegen.runs import is_one_run, run_together
+from fusewright.codegen.trees.columns import (
+    NARROW,
+    over_row_blocks,
+    places_of,
+    runs_by_columns,
+    together,
+    widest,
+)
 from fusewright.codegen.trees.parameters import declarations_of
 from fusewright.codegen.trees.reductions import blocks_of, reduction
 from fusewright.codegen.trees.widths import width_of
@@ -41,7 +49,6 @@ from fusewright.ir.tree.nodes import (
     PairedStore,
     RepeatedStep,
     Section,
-    Together,
     Tree,
 )
 from fusewright.ir.tree.units import (
@@ -136,6 +143,8 @@ class _ArrayBuild:
             return self._stretches()
         if kernel.streams:
             return self._streamed_rows()
+        if runs_by_columns(kernel):
+            return self._columns()
         return self._block_runs() if is_one_run(kernel) else self._rows()
 
     def _longest(self, extents: Sequence[Expr]) -> Expr:
@@ -188,16 +197,9 @@ class _ArrayBuild:
         return tuple(made)
 
     def _rows(self) -> Nodes:
-        shared, before = self.kernel.shared, []
+        shared = self.kernel.shared
         unit = index(0) if shared == 1 else UNIT
-        if shared > 1:
-            rest = unit
-            for dim in range(shared - 1, 0, -1):
-                extent = self.kernel.extents[0][dim]
-                before.append(IndexLet(dim, op("trem", rest, extent)))
-                rest = op("tdiv", rest, extent)
-            before.append(IndexLet(0, rest))
-        body: list[Node] = [*reversed(before)]
+        body: list[Node] = places_of(unit, self.kernel.extents[0]) if shared > 1 else []
         for phase in self.kernel.phases:
             nodes = self._row_phase(phase, shared, unit)
             if len(self.kernel.extents) > 1:  # units for the longest; others end before
@@ -205,6 +207,31 @@ class _ArrayBuild:
                 nodes = (Branch(there, nodes),)
             body += nodes
         return (MappedLoop(unit.attr, LOW, HIGH, tuple(body)),)
+
+    def _columns(self) -> Nodes:
+        """The thread's rows a block at a time, and boxes of few columns with the rows in lanes."""
+        (phase,) = self.kernel.phases
+        stage, made = phase[0].stage, list[Node]()
+        last = len(stage.extents) - 1
+        here = tuple(map(index, range(last - 1)))
+        for members, nests in boxes(phase):
+            box = nests[0].box
+            is_whole = linear.distance(box.high[-2], stage.extents[-2]) == 0
+            rows = END if is_whole else least(END, box.high[-2])
+            low = BEGIN if linear.constant(box.low[-2]) == 0 else most(BEGIN, box.low[-2])
+            along = (box.low[-1], box.high[-1])
+            if widest(box) <= NARROW:
+                bodies = self.derived.primitives([nest.body for nest in nests])
+                lanes = LaneMapping(width_of(bodies, self.vector_bytes, self.large))
+                step = together(self._stores(members, nests))
+                down = MappedLoop(last - 1, low, rows, (step,), lanes=lanes)
+                nodes: Nodes = (MappedLoop(last, *along, (down,)),)
+            else:
+                inner = self._innermost(members, nests, last, along)
+                nodes = (MappedLoop(last - 1, low, rows, inner),)
+            condition = inside(nests[0], stage, here)
+            made += nodes if condition is None else (Branch(condition, nodes),)
+        return over_row_blocks(self.kernel, made)
 
     def _block_runs(self) -> Nodes:
         """The thread's rows a block at a time: all of its elements are one loop."""
@@ -319,8 +346,7 @@ class _ArrayBuild:
             lanes = self._lanes(
                 phase, width_of(self.derived.primitives(bodies), self.vector_bytes, self.large)
             )
-            single = len(stores) == 1 and isinstance(stores[0], Store)
-            body = stores[0] if single else Together(stores)
+            body = together(stores)
         return (MappedLoop(last, *bounds, (body,), lanes=lanes),)
 
     # -- lanes and stores -----------------------------------------------------------------------

@@ -10,14 +10,15 @@ from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, index, op
 from fusewright.ir.loops.statements import NOWHERE
 
-NAMES = ("low", "high", "block", "stretch", "unit", "turn", "begin", "end", "first", "last")
-LOW, HIGH, BLOCK, STRETCH, UNIT, TURN, BEGIN, END, OWN_LOW, OWN_HIGH = (
-    index(number) for number in range(100, 110)
+NAMES = ("low", "high", "block", "stretch", "unit", "turn", "begin", "end", "first", "last", "rows")
+LOW, HIGH, BLOCK, STRETCH, UNIT, TURN, BEGIN, END, OWN_LOW, OWN_HIGH, ROWS = (
+    index(number) for number in range(100, 111)
 )
 """What a call is given: the units [LOW, HIGH) it runs, the units in a block of reductions, and the
 elements of dim 1 in a stretch.  Then the unit, the stretch, the places between which a tile or a
-stretch lies, and a call's units where rows are kept: what follows from those is computed there, and
-not kept in registers around all stretches (two steps of the heat equation: 3 to 4 % of the time).
+stretch lies, a call's units where rows are kept, and the rows in a block: what follows from those
+is computed there, and not kept in registers around all stretches (two steps of the heat equation:
+3 to 4 % of the time).
 """
 
 
