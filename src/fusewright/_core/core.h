@@ -233,6 +233,8 @@ int lock_depth(Lock *lock);
 int is_nested(void); /* whether a write or an evaluation goes on within another */
 Lock *evaluation_begins(void); /* a new reference to the lock that is held now */
 void evaluation_ends(Lock *lock);
+Lock *request_begins(Lock *lock);
+void request_ends(Lock *around);
 PyObject *pending_list(void);
 PyObject *left_list(void);
 int is_native(void); /* whether requests go to our own driver */

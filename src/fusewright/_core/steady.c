@@ -327,8 +327,9 @@ int steady_passes(PyObject *pending, PyObject *left, Py_ssize_t gate)
     }
     if (late < 0 || !stands_at(turn_code, turn_at))
         return 0;
-    Lock *lock = evaluation_begins();
+    Lock *lock = evaluation_begins(), *around = request_begins(lock);
     int done = forget_dead(left) < 0 ? -1 : flush(pending, left);
+    request_ends(around);
     evaluation_ends(lock);
     if (done != 0)
         places_forget(); /* this record's was not among them */

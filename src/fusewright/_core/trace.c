@@ -185,6 +185,17 @@ void evaluation_ends(Lock *lock)
     lock_leave(lock);
     Py_DECREF(lock);
 }
+/* A request is under way under a lock: what is computed for it is a part, which nobody has asked for.  Gives the one
+   around it, for `request_ends`. */
+static Lock *within;
+Lock *request_begins(Lock *lock)
+{
+    Lock *around = within;
+    within = lock;
+    return around;
+}
+
+void request_ends(Lock *around) { within = around; }
 int is_native(void) { return native; }
 int is_nested(void) { return lock_depth(evaluating) > 1; }
 PyObject *pending_list(void) { return pending; }
@@ -214,13 +225,11 @@ int evaluate(Node **nodes, Py_ssize_t count)
     }
     if (computed || !native)
         return computed ? 0 : left_to_python(nodes, count);
-    static Lock *within; /* the lock of the evaluation that is under way */
     for (Py_ssize_t i = 0; i < count; i++)
         Py_INCREF(nodes[i]);
-    Lock *lock = evaluation_begins(), *around = within;
-    within = lock;
+    Lock *lock = evaluation_begins(), *around = request_begins(lock);
     int done = run_slice(nodes, count);
-    within = around;
+    request_ends(around);
     if (done == 0)
         done = left_to_python(nodes, count);
     else if (done > 0) {

@@ -78,3 +78,40 @@ def test_memory_that_others_see_is_no_reason_to_ask(tmp_path: Path) -> None:
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout.startswith("True "), done.stdout
+
+
+STEADY = """
+import fusewright as fw
+import fusewright.numpy as np
+from fusewright.frontends.arrays import trace
+
+told, usual = [], trace._settle
+trace._settle = lambda: (told.append(len(trace.pending)), usual())
+trace._tell_core()
+
+def stage(x, t):
+    a = np.sin(0.1 * t) * x**2 + x
+    return np.sin(a) * np.cos(a) * 0.1
+
+paths = np.zeros((20, 501, 2))
+paths[:, 0, 0] = 0.5
+for n in range(500):  # particles: a column is read, and the next one written
+    x = paths[:, n, 0]
+    k1 = stage(x, n)
+    k2 = stage(x + k1, n)
+    paths[:, n + 1, 0] = x + 0.01 * k2
+float(paths.sum())
+print(len(told) < 150, len(told))
+"""
+
+
+def test_a_steady_loop_asks_for_nothing(tmp_path: Path) -> None:
+    """A flush in the core is one request: its parts were taken for values somebody asked for, and
+    each of them called Python (2,700 times in 500 steps of such a program).
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", STEADY],
+        env=os.environ | {"FUSEWRIGHT_CACHE_DIR": str(tmp_path)},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.startswith("True "), done.stdout
