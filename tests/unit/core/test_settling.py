@@ -90,8 +90,8 @@ trace._settle = lambda: (told.append(len(trace.pending)), usual())
 trace._tell_core()
 
 def stage(x, t):
-    a = np.sin(0.1 * t) * x**2 + x
-    return np.sin(a) * np.cos(a) * 0.1
+    e = 0.25 * np.sin(t) * x**2 + x
+    return 0.001 * (np.sin(e) * np.cos(e) + e)
 
 paths = np.zeros((20, 501, 2))
 paths[:, 0, 0] = 0.5
@@ -99,7 +99,8 @@ for n in range(500):  # particles: a column is read, and the next one written
     x = paths[:, n, 0]
     k1 = stage(x, n)
     k2 = stage(x + k1, n)
-    paths[:, n + 1, 0] = x + 0.01 * k2
+    k3 = stage(x + k2, n)
+    paths[:, n + 1, 0] = x + k3
 float(paths.sum())
 print(len(told) < 150, len(told))
 """
