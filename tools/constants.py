@@ -98,8 +98,9 @@ def _named(node: ast.Assign | ast.AnnAssign, said: str) -> Iterator[str]:
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     for target in targets:
         for name, value in _pairs(target, node.value):
-            constant = isinstance(name, ast.Name) and name.id.isupper()
-            if constant and value is not None and is_remarkable(numbers(value), said):
+            if not isinstance(name, ast.Name) or not name.id.isupper() or value is None:
+                continue
+            if is_remarkable(numbers(value), said):
                 yield name.id
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from tools import name_calls
@@ -182,7 +182,7 @@ def _converted(value: Any, dtype: str) -> Any:
     return (value * (100 if dtype in ("uint8", "int64") else 1)).astype(dtype)
 
 
-USERS = {"interpret": True, "small": 512, "background": False}
+USERS: Any = {"interpret": True, "small": 512, "background": False}
 """Settings that programs have and that decide what is ours and what runs when."""
 
 
@@ -262,7 +262,7 @@ def _words(call: str) -> set[str]:
     return {word.lstrip("*") for word in "".join(c if c.isalnum() else " " for c in call).split()}
 
 
-def under_strict(row: Row, strict: bool | str, dtype: str = "float64") -> str:
+def under_strict(row: Row, strict: bool | Literal["all"], dtype: str = "float64") -> str:
     """The same as `strict` sees it: `""` where it passes, else the class of what it refuses."""
     names = _names(row, dtype)
     with fw.options(**USERS, strict=strict):

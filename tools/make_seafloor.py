@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 SIZE = 256
 SPACING = 6000.0
@@ -16,7 +17,7 @@ TARGET = Path(__file__).resolve().parent.parent / "src/fusewright/cli/demo/seafl
 ISLANDS = ((0.30, 0.62, 0.030), (0.52, 0.70, 0.022), (0.74, 0.58, 0.036))
 
 
-def depth() -> np.ndarray:
+def depth() -> NDArray[np.float64]:
     """Depth below the sea in metres, negative on land; row 0 in the south, column 0 in the west."""
     y, x = np.meshgrid(np.linspace(0, 1, SIZE), np.linspace(0, 1, SIZE), indexing="ij")
     coast = 0.10 + 0.03 * np.sin(7 * y) + 0.015 * np.sin(19 * y + 1)
@@ -29,7 +30,8 @@ def depth() -> np.ndarray:
     waves = np.hypot(*np.meshgrid(*[np.fft.fftfreq(SIZE)] * 2, indexing="ij"))
     spectrum = np.where(waves > 0, np.maximum(waves, 1 / SIZE) ** -1.8, 0)
     relief = np.fft.ifft2(np.fft.fft2(rng.standard_normal((SIZE, SIZE))) * spectrum).real
-    return np.where(plain > 0, plain + 130 * relief / relief.std(), plain)
+    sea: NDArray[np.float64] = plain + 130 * relief / relief.std()
+    return np.where(plain > 0, sea, plain)
 
 
 if __name__ == "__main__":

@@ -131,7 +131,7 @@ def timed(call: Call, size: int, limit: Limit, names: Sequence[dict[str, Any]], 
 def _cost_of_asking(names: dict[str, Any]) -> float:
     """Seconds of `computed` where there is nothing to compute: no part of a program."""
     with_it, without = _compiled("a", names, True, "computed"), _compiled("a", names, True, "")
-    return max(np.subtract(*_turns(with_it, without, TURNS)), 0.0)
+    return max(float(np.subtract(*_turns(with_it, without, TURNS))), 0.0)
 
 
 def _reason(call: Call, names: dict[str, Any]) -> str:

@@ -74,7 +74,7 @@ def commands(chosen: argparse.Namespace, passed: list[str]) -> list[list[str]]:
     checked = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, *passed]
     amount = ["--seed", f"{chosen.seed}", "--count", f"{chosen.programs}"]
     fuzzed = [["tools/fuzz.py", "--kind", kind, *amount] for kind in ("arrays", "kernels")]
-    return [checked] * (not chosen.no_tests) + fuzzed * (chosen.programs > 0)
+    return [*([] if chosen.no_tests else [checked]), *(fuzzed if chosen.programs > 0 else [])]
 
 
 def main() -> int:
