@@ -59,15 +59,30 @@ def node_of(handle: Handle) -> Node:
     return _VALUE.__get__(handle)  # type: ignore[no-any-return]
 
 
-def is_picked_for(target: Handle, value: Any) -> bool:
-    """Whether what is written under a mask to a part of an array is picked out first.  What is
-    recorded there goes through the whole array; types and extents decide, as a sum of the value
-    later has another order.
+def _is_of_few(mask: Node, most: int) -> bool:
+    """Extents decide, as a sum of what is picked out has another order."""
+    return math.prod(mask.shape) <= most and not trace.is_lazy()
+
+
+def is_picked_to_reduce(value: Any) -> bool:
+    """Whether elements under a mask have been picked out now: where all elements are few, that is
+    done before a kernel for them has been started.
     """
     found = parts(value)
-    if found is None or type(target) is not core.view_class or trace.is_lazy():
+    if found is None or not _is_of_few(found[1], LOOKED_AT // 2):
         return False
-    return math.prod(found[1].shape) <= LOOKED_AT
+    node_of(value)
+    return True
+
+
+def is_picked_for(target: Handle, value: Any) -> bool:
+    """Whether what is written under a mask to a part of an array is picked out first.  What is
+    recorded there goes through the whole array.
+    """
+    found = parts(value)
+    if found is None or type(target) is not core.view_class:
+        return False
+    return _is_of_few(found[1], LOOKED_AT)
 
 
 def become(handle: Handle, node: Node) -> None:

@@ -117,10 +117,18 @@ def quick(name: str, general: Callable[..., Any]) -> Callable[..., Any]:
     """The same function with the native core in front of it, where there is one: what is reduced
     over all dims or one of them is recorded there.
     """
+
+    @functools.wraps(general)
+    def of_any(*args: Any, **kwargs: Any) -> Any:
+        if args and masking.is_picked_to_reduce(args[0]):
+            return made(*args, **kwargs)  # of an array like any other
+        return general(*args, **kwargs)
+
     if native is None:
-        return _at_once(name, general) if name in ("sum", "mean") else general
+        made = _at_once(name, of_any) if name in ("sum", "mean") else of_any
+        return made
     op = "sum" if name == "mean" else name
-    made = native.Reduction(op, general, op_of("divide") if name == "mean" else None)
+    made = native.Reduction(op, of_any, op_of("divide") if name == "mean" else None)
     for dtype in EVERY_TYPE:
         combined = _mean_type(dtype) if name == "mean" else accumulator(op, dtype)
         tested = combined is BOOL and dtype is not BOOL  # `any` of numbers compares them with 0

@@ -11,6 +11,7 @@ import pytest
 import fusewright.frontends.arrays as fa
 from fusewright.base import errors
 from fusewright.frontends.arrays import immediate
+from fusewright.frontends.arrays.front import LOOKED_AT
 from fusewright.frontends.arrays.handle import Masked
 from fusewright.ir.graph import LEAF
 
@@ -23,9 +24,9 @@ def operands() -> tuple[Any, Any, Any]:
     return x, y + 8, rng.random((5, 4)) < 0.5
 
 
-def large() -> Any:
+def large(elements: int = immediate.MASKED) -> Any:
     """The same many times: more than is looked at at once."""
-    return [np.tile(values, (1 + immediate.MASKED // values.size, 1)) for values in operands()]
+    return [np.tile(values, (1 + elements // values.size, 1)) for values in operands()]
 
 
 def squares(x: Any, y: Any, m: Any) -> Any:
@@ -113,7 +114,7 @@ def test_one_mask_evaluates_nothing(program: Program) -> None:
 
 
 def test_reductions_of_what_a_mask_selects_stay_recorded() -> None:
-    x, _, m = large()
+    x, _, m = large(LOOKED_AT // 2)
     ours, mask = fa.asarray(x), fa.asarray(m)
     for name in ("sum", "mean", "std", "any", "all"):
         got = getattr(ours[mask], name)()
@@ -176,3 +177,25 @@ def test_what_has_been_picked_out_is_an_array(use: Any) -> None:
     want = np.arange(4.0, 2000.0)
     assert chosen.tolist()[1:] == (want * 2).tolist()[1:] and view[0] == 12.0
     assert other.tolist() == want.tolist() and x[5] == 5.0
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "min", "max", "any", "all", "mean"])
+def test_few_elements_are_picked_before_they_are_reduced(name: str) -> None:
+    """A kernel for all elements would cost more than NumPy's whole statement: a mean of 500 of
+    8,000 elements took 115 us (NumPy: 14).  What is reduced are the elements, in their order.
+    """
+    for size in (5_000, 16_384):
+        x = fa.asarray(np.linspace(0.9, 1.1, size)) * 1.0
+        mask = fa.asarray(np.arange(size)) % 7 == 3
+        few = x[mask]
+        assert type(few) is Masked
+        wanted = np.asarray(getattr(fa.asarray(np.asarray(x)[np.asarray(mask)]) * 1.0, name)())
+        assert np.asarray(getattr(few, name)()).tobytes() == wanted.tobytes()
+        assert type(few) is not Masked, size
+
+
+def test_many_elements_are_reduced_under_their_mask() -> None:
+    x = fa.asarray(np.linspace(0.9, 1.1, 40_000)) * 1.0
+    many = x[x > 1.0]
+    assert float(many.sum()) == pytest.approx(float(np.asarray(x)[np.asarray(x) > 1.0].sum()))
+    assert type(many) is Masked
