@@ -43,14 +43,14 @@ def shares_of(summary: Summary, whole: float) -> list[TimeShare]:
     others = _Rest(whole - inside)
     telling = others.take(summary.telling)
     loading += others.take(summary.loading - summary.loading_inside)
-    translating = others.take(summary.translating)
+    starting = others.take(summary.translating + summary.planning)
     recording = others.take(summary.recording or 0.0)
     unknown = summary.recording is None
     return [
         TimeShare("kernels", kernels),
         TimeShare("library steps", library),
         TimeShare("compiling", compiling),
-        TimeShare("planning and starting kernels", flushes.seconds + translating),
+        TimeShare("planning and starting kernels", flushes.seconds + starting),
         TimeShare("loading Fusewright's modules", loading),
         TimeShare("recording operations", recording),
         TimeShare("noting all this", telling),

@@ -100,7 +100,7 @@ class Summary:
     """Everything counted; `labels[i][j]` is the group of step j of flush i.
 
     `loading` modules of ours is told for all of the program and for what happens inside flushes;
-    `translating` kernels happens before those.
+    `translating` kernels, and `planning` requests that are computed in parts, happens before those.
     """
 
     kernels: tuple[KernelGroup, ...]
@@ -114,6 +114,7 @@ class Summary:
     loading: float = 0.0
     loading_inside: float = 0.0
     translating: float = 0.0
+    planning: float = 0.0
 
     @property
     def kernel_runs(self) -> int:
@@ -187,6 +188,7 @@ def summarise(profile: Profile) -> Summary:
         loading=of("loading", once),
         loading_inside=of("loading", inside),
         translating=of("translating", once),
+        planning=of("planning", once) - of("planning", inside),
     )
 
 
