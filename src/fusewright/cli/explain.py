@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, TypeVar
 
 from fusewright.base.words import count, seconds, size
 from fusewright.cli import overview
 from fusewright.cli.console import place
-from fusewright.cli.overview import ratio, times
+from fusewright.cli.overview import often, ratio, times
 from fusewright.cli.summary import FlushGroup, KernelGroup, OpaqueGroup, Summary
 from fusewright.runtime.profile import left_to_library
 
@@ -32,8 +33,9 @@ def print_summary(
     first = list(overview.lines_of(summary, whole))
     console.print(*first, sep="\n", markup=False)
     with console.capture() as captured:
+        shown: set[str] = set()
         for flush in summary.flushes[:MOST_FLUSHES]:
-            console.print(_flush_tree(flush))
+            console.print(_flush_tree(flush, shown))
         left = len(summary.flushes) - MOST_FLUSHES
         if left > 0:
             console.print(f"... and {left} more kinds of flush: --report shows them all")
@@ -45,7 +47,8 @@ def print_summary(
         console.print(f"{lines:,} more lines say what ran, kernel by kernel: --full prints them")
 
 
-def _flush_tree(flush: FlushGroup) -> Tree:
+def _flush_tree(flush: FlushGroup, shown: set[str]) -> Tree:
+    """The steps of a flush, in full where they come first; `shown` are the labels of those."""
     from rich.markup import escape
     from rich.tree import Tree
 
@@ -53,12 +56,34 @@ def _flush_tree(flush: FlushGroup) -> Tree:
     tree = Tree(
         f"[bold]{escape(title)}[/]{times(flush.runs)}, {seconds(flush.seconds)}", highlight=False
     )
-    for step in flush.steps:
+    for step, repeats in neighbours(flush.steps):
+        if step.label in shown:
+            what = "kernel" if isinstance(step, KernelGroup) else "library step"
+            tree.add(f"[cyan]{step.label} {what}[/] {escape(step.name)}{times(repeats)}: as above")
+            continue
+        shown.add(step.label)
         if isinstance(step, KernelGroup):
             _add_kernel(tree, step)
         else:
             _add_opaque(tree, step)
+        if repeats > 1:
+            tree.add(f"[cyan]{step.label}[/] again{times(repeats - 1)}")
     return tree
+
+
+T = TypeVar("T")
+
+
+def neighbours(steps: Sequence[T]) -> Iterator[tuple[T, int]]:
+    """Neighbours that are the same thing, once, and how many they are.
+
+    >>> a, b = "ab"
+    >>> list(neighbours([a, a, b, a]))
+    [('a', 2), ('b', 1), ('a', 1)]
+    """
+    for _, found in groupby(steps, id):
+        first, *others = found
+        yield first, 1 + len(others)
 
 
 def _add_opaque(tree: Tree, step: OpaqueGroup) -> None:
@@ -75,7 +100,7 @@ def _add_kernel(tree: Tree, kernel: KernelGroup) -> None:
     from rich.markup import escape
 
     origins = ", ".join(
-        origin + (f" {runs:,} times" if kernel.runs > 1 else "") for origin, runs in kernel.origins
+        origin + (f" {often(runs)}" if kernel.runs > 1 else "") for origin, runs in kernel.origins
     )
     branch = tree.add(
         f"[cyan]{kernel.label} kernel[/] {escape(kernel.name)}{times(kernel.runs)}, "
@@ -87,8 +112,8 @@ def _add_kernel(tree: Tree, kernel: KernelGroup) -> None:
         branch.add(_loops(kernel))
     else:
         branch.add(
-            f"memory: {moved}; unfused {size(kernel.bytes_unfused)}, saved {size(kernel.saved)}"
-            f"{ratio(kernel.bytes_unfused, kernel.bytes_moved)}"
+            f"memory: {moved}; unfused {size(kernel.bytes_unfused)}, "
+            f"{saved(kernel)}{ratio(kernel.bytes_unfused, kernel.bytes_moved)}"
         )
         branch.add(_operations(kernel))
     for decision in kernel.decisions:
@@ -96,6 +121,11 @@ def _add_kernel(tree: Tree, kernel: KernelGroup) -> None:
         text = "\n".join(decision.lines(at)).removeprefix(decision.word)
         colour = "green" if decision.fused else "red"
         branch.add(f"[{colour}]{decision.word}[/]{escape(text)}")
+
+
+def saved(kernel: KernelGroup) -> str:
+    """What fusing saved, or cost."""
+    return f"saved {size(kernel.saved)}" if kernel.saved >= 0 else f"{size(-kernel.saved)} more"
 
 
 def _operations(kernel: KernelGroup) -> Table:

@@ -85,8 +85,8 @@ def _marks(summary: Summary) -> dict[str, dict[int, Marks]]:
             if operation.place != "input":
                 at(operation.line).label(kernel.label)
                 at(operation.line).places.add(operation.place)
-            if operation.place == "in order" and operation.why:
-                at(operation.line).note(f"runs in order: {operation.why}")
+            if operation.is_ordered and operation.why:
+                at(operation.line).note(f"runs {operation.place}: {operation.why}")
     for step in summary.opaque:
         at(step.line).label(step.label)
         at(step.line).opaque = True

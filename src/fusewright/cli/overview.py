@@ -17,6 +17,8 @@ MOST_DEAREST = 3
 MOST_ADVICE = 3
 LARGE = 0.3
 """A share of the time that is worth advice."""
+NOTEWORTHY = 0.05
+"""A share of the time from which kernels that were not fused are worth advice."""
 NOTICED = 0.5
 """Seconds from which a program's own time is."""
 
@@ -130,6 +132,11 @@ def times(runs: int) -> str:
     return f", {runs:,} times" if runs > 1 else ""
 
 
+def often(runs: int) -> str:
+    """`once`, `30 times`."""
+    return "once" if runs == 1 else f"{runs:,} times"
+
+
 # -- the dearest steps ----------------------------------------------------------------------------
 
 
@@ -148,7 +155,7 @@ def _dear(step: KernelGroup | OpaqueGroup) -> str:
         line, why, what = step.line, "" if step.why == ON_PURPOSE else step.why, "library step"
     else:
         lines = [o.line for o in step.operations if o.place != "input" and o.line]
-        whys = [o.why for o in step.operations if o.why and o.place == "in order"]
+        whys = [o.why for o in step.operations if o.why and o.is_ordered]
         whys += [f"{d.what} not fused: {d.short}" for d in step.decisions if not d.fused]
         line, why, what = next(iter(lines), None), next(iter(whys), ""), "kernel"
     told = f"  {step.label} {what} {step.name} at {place(line)}{times(step.runs)}, "
@@ -189,6 +196,6 @@ def _advice(summary: Summary, parts: list[TimeShare]) -> Iterator[str]:
         )
     for each in summary.blocked:
         kind = KINDS[each.code]
-        if not kind.mend.startswith("Nothing"):
+        if each.seconds > NOTEWORTHY * whole and not kind.mend.startswith("Nothing"):
             at = f"{each.what} at {place(each.line)}"
             yield f"not fused{times(each.runs)}: {at}: {first_case(each.why)} [{each.code}]"

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 
 from fusewright.base.values import dataclass
@@ -86,13 +86,14 @@ class FlushGroup:
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """A fusion that was declined, and how often."""
+    """A fusion that was declined, and how often; `seconds` are those of the kernels that follow."""
 
     what: str
     why: str
     line: Line | None
     runs: int
     code: str
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,11 +261,14 @@ def _flushes(
 
 def _blocked(kernels: Sequence[KernelGroup]) -> tuple[Blocked, ...]:
     counts: Counter[tuple[str, str, Line | None]] = Counter()
+    took: defaultdict[tuple[str, str, Line | None], float] = defaultdict(float)
     for kernel in kernels:
         for decision in kernel.decisions:
             if not decision.fused:
-                counts[decision.what, decision.why, decision.line] += kernel.runs
+                key = decision.what, decision.why, decision.line
+                counts[key] += kernel.runs
+                took[key] += kernel.seconds
     return tuple(
-        Blocked(what, why, line, runs, code_of(False, why))
+        Blocked(what, why, line, runs, code_of(False, why), took[what, why, line])
         for (what, why, line), runs in counts.most_common()
     )

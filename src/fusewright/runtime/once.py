@@ -1,6 +1,6 @@
 """What a process does once, while somebody listens: it loads modules of ours, translates kernels,
-and finds which requests it computes in parts.  A longer run takes no more of it, so it is told apart from recording, planning and
-compiling.
+and finds which requests it computes in parts.  A longer run takes no more of it, so it is told
+apart from recording, planning and compiling.
 """
 
 from __future__ import annotations
