@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from fusewright.base.words import count, seconds, size
 from fusewright.cli import overview
@@ -56,7 +55,7 @@ def _flush_tree(flush: FlushGroup, shown: set[str]) -> Tree:
     tree = Tree(
         f"[bold]{escape(title)}[/]{times(flush.runs)}, {seconds(flush.seconds)}", highlight=False
     )
-    for step, repeats in neighbours(flush.steps):
+    for step, repeats in flush.turns:
         if step.label in shown:
             what = "kernel" if isinstance(step, KernelGroup) else "library step"
             tree.add(f"[cyan]{step.label} {what}[/] {escape(step.name)}{times(repeats)}: as above")
@@ -69,21 +68,6 @@ def _flush_tree(flush: FlushGroup, shown: set[str]) -> Tree:
         if repeats > 1:
             tree.add(f"[cyan]{step.label}[/] again{times(repeats - 1)}")
     return tree
-
-
-T = TypeVar("T")
-
-
-def neighbours(steps: Sequence[T]) -> Iterator[tuple[T, int]]:
-    """Neighbours that are the same thing, once, and how many they are.
-
-    >>> a, b = "ab"
-    >>> list(neighbours([a, a, b, a]))
-    [('a', 2), ('b', 1), ('a', 1)]
-    """
-    for _, found in groupby(steps, id):
-        first, *others = found
-        yield first, 1 + len(others)
 
 
 def _add_opaque(tree: Tree, step: OpaqueGroup) -> None:

@@ -162,13 +162,23 @@ def perform(request: Request) -> Ran:
             if problem:
                 raise CannotCompare(
                     f"with plain NumPy the program {problem[0]}, so there is nothing to compare "
-                    f"with:\n{problem[1]}"
+                    f"with:\n{problem[1]}{_without_drop_in(request, problem[1])}"
                 )
             # Recording takes time: what is compared with NumPy's is that of a run without it.  One
             # that fails will fail again, and is reported then.
             if not request.listens or _run_apart(request, timed, request.settings(), text):
                 return _run_once(request, plain)
             return _run_once(request, plain, timed)
+
+
+def _without_drop_in(request: Request, said: str) -> str:
+    """What to do where the run to compare with lacks the library that the drop-in stands for."""
+    if f"No module named '{request.library}'" not in said:
+        return ""
+    return (
+        f"\n    help: `--compare` also runs the program without Fusewright, and that needs "
+        f"{request.library} itself: install it, or leave `--compare` out"
+    )
 
 
 def _show_compiling() -> None:

@@ -8,8 +8,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
+from itertools import groupby
+from typing import TypeVar
 
 from fusewright.base.values import dataclass
+from fusewright.ir.library_steps import ON_PURPOSE
 from fusewright.runtime.decisions import code_of
 from fusewright.runtime.once import Once
 from fusewright.runtime.profile import (
@@ -72,6 +75,21 @@ class OpaqueGroup:
     seconds: float
 
 
+T = TypeVar("T")
+
+
+def neighbours(steps: Sequence[T]) -> Iterator[tuple[T, int]]:
+    """Neighbours that are the same thing, once, and how many they are.
+
+    >>> a, b = "ab"
+    >>> list(neighbours([a, a, b, a]))
+    [('a', 2), ('b', 1), ('a', 1)]
+    """
+    for _, found in groupby(steps, id):
+        first, *others = found
+        yield first, 1 + len(others)
+
+
 @dataclass(frozen=True, slots=True)
 class FlushGroup:
     """All evaluations that were asked for at one line and ran the same steps."""
@@ -82,6 +100,11 @@ class FlushGroup:
     line: Line | None
     seconds: float
     steps: tuple[KernelGroup | OpaqueGroup, ...]
+
+    @property
+    def turns(self) -> tuple[tuple[KernelGroup | OpaqueGroup, int], ...]:
+        """The steps in order, those that repeat their neighbour with how often they do."""
+        return tuple(neighbours(self.steps))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +151,11 @@ class Summary:
     @property
     def opaque_runs(self) -> int:
         return sum(o.runs for o in self.opaque)
+
+    @property
+    def uncompiled_runs(self) -> int:
+        """Library steps that are none on purpose."""
+        return sum(o.runs for o in self.opaque if o.why != ON_PURPOSE)
 
     @property
     def opaque_seconds(self) -> float:
