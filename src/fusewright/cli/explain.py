@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.tree import Tree
 
+    from fusewright.cli.sampling import HotLoop
+
 MOST_FLUSHES = 20
 """Kinds of flush printed; the HTML report has them all."""
 SCREEN = 40
@@ -24,12 +26,17 @@ SCREEN = 40
 
 
 def print_summary(
-    summary: Summary, console: Console, whole: float | None = None, full: bool = False
+    summary: Summary,
+    console: Console,
+    whole: float | None = None,
+    full: bool = False,
+    hot: HotLoop | None = None,
 ) -> None:
     """The first screen; then, where there is room on it or it is asked for, one tree for each kind
-    of flush.  `whole` is the program's time in seconds.
+    of flush.  `whole` is the program's time in seconds, `hot` the loop that its own Python
+    spends most of its time in.
     """
-    first = list(overview.lines_of(summary, whole))
+    first = list(overview.lines_of(summary, whole, hot))
     console.print(*first, sep="\n", markup=False)
     with console.capture() as captured:
         shown: set[str] = set()
