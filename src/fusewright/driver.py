@@ -22,7 +22,7 @@ from fusewright.ir import graph
 from fusewright.ir.graph import Node
 from fusewright.runtime import reuse
 from fusewright.runtime.listening import listeners
-from fusewright.runtime.once import elapsed, noted
+from fusewright.runtime.once import elapsed, note, noted
 from fusewright.runtime.trace import Key, Known, Slice, computed_once, take
 from fusewright.targets.cpu import (
     ahead,
@@ -113,8 +113,10 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
         if fresh and _uncompiled(structure, key, slice_, pending, options):
             return
         runner = _affordable(key, slice_, options)
-        if runner is None and _in_portions(slice_, pending):
-            return
+        if runner is None:
+            note("planning", began)  # no flush has begun that it could be a part of
+            if _in_portions(slice_, pending):
+                return
         assert runner is not None, "what holds too much memory is more than one operation"
         if listeners:
             is_slow = due.is_slow(name_of(key, options))

@@ -495,12 +495,13 @@ int join_requested(Node **wanted, Py_ssize_t count)
 static PyObject *set_joining(PyObject *module, PyObject *given)
 {
     (void)module;
-    long long all, now;
+    long long all, now, again;
     PyObject *stone;
-    if (!PyArg_ParseTuple(given, "LLO!", &all, &now, &NodeType, &stone))
+    if (!PyArg_ParseTuple(given, "LLO!L", &all, &now, &NodeType, &stone, &again))
         return NULL;
-    least = all;
-    at_once = now;
+    least = all, at_once = now;
+    if (again)
+        joins_forget();
     Py_XSETREF(tombstone, Py_NewRef(stone));
     Py_RETURN_NONE;
 }
@@ -581,8 +582,7 @@ static PyObject *teach(PyObject *module, PyObject *given)
 }
 
 PyMethodDef joins_methods[] = {
-    {"set_joining", set_joining, METH_VARARGS,
-     "Elements from which statements may join a group, and from which at once; what is let go."},
+    {"set_joining", set_joining, METH_VARARGS, "Least elements of statements; what is let go; whether all is forgotten."},
     {"comes_often", comes_often, METH_O, "Whether a statement is worth a kernel of its own."},
     {"teach_statement", teach, METH_VARARGS, "How a statement joins a group; None: never."},
     {NULL},

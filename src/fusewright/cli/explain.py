@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fusewright.base.words import count, seconds, size
 from fusewright.cli import overview
 from fusewright.cli.console import place
-from fusewright.cli.overview import ratio, times
+from fusewright.cli.overview import often, ratio, times
 from fusewright.cli.summary import FlushGroup, KernelGroup, OpaqueGroup, Summary
 from fusewright.runtime.profile import left_to_library
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.tree import Tree
 
+    from fusewright.cli.sampling import HotLoop
+
 MOST_FLUSHES = 20
 """Kinds of flush printed; the HTML report has them all."""
 SCREEN = 40
@@ -24,16 +26,22 @@ SCREEN = 40
 
 
 def print_summary(
-    summary: Summary, console: Console, whole: float | None = None, full: bool = False
+    summary: Summary,
+    console: Console,
+    whole: float | None = None,
+    full: bool = False,
+    hot: HotLoop | None = None,
 ) -> None:
     """The first screen; then, where there is room on it or it is asked for, one tree for each kind
-    of flush.  `whole` is the program's time in seconds.
+    of flush.  `whole` is the program's time in seconds, `hot` the loop that its own Python
+    spends most of its time in.
     """
-    first = list(overview.lines_of(summary, whole))
+    first = list(overview.lines_of(summary, whole, hot))
     console.print(*first, sep="\n", markup=False)
     with console.capture() as captured:
+        shown: set[str] = set()
         for flush in summary.flushes[:MOST_FLUSHES]:
-            console.print(_flush_tree(flush))
+            console.print(_flush_tree(flush, shown))
         left = len(summary.flushes) - MOST_FLUSHES
         if left > 0:
             console.print(f"... and {left} more kinds of flush: --report shows them all")
@@ -45,7 +53,8 @@ def print_summary(
         console.print(f"{lines:,} more lines say what ran, kernel by kernel: --full prints them")
 
 
-def _flush_tree(flush: FlushGroup) -> Tree:
+def _flush_tree(flush: FlushGroup, shown: set[str]) -> Tree:
+    """The steps of a flush, in full where they come first; `shown` are the labels of those."""
     from rich.markup import escape
     from rich.tree import Tree
 
@@ -53,11 +62,18 @@ def _flush_tree(flush: FlushGroup) -> Tree:
     tree = Tree(
         f"[bold]{escape(title)}[/]{times(flush.runs)}, {seconds(flush.seconds)}", highlight=False
     )
-    for step in flush.steps:
+    for step, repeats in flush.turns:
+        if step.label in shown:
+            what = "kernel" if isinstance(step, KernelGroup) else "library step"
+            tree.add(f"[cyan]{step.label} {what}[/] {escape(step.name)}{times(repeats)}: as above")
+            continue
+        shown.add(step.label)
         if isinstance(step, KernelGroup):
             _add_kernel(tree, step)
         else:
             _add_opaque(tree, step)
+        if repeats > 1:
+            tree.add(f"[cyan]{step.label}[/] again{times(repeats - 1)}")
     return tree
 
 
@@ -75,7 +91,7 @@ def _add_kernel(tree: Tree, kernel: KernelGroup) -> None:
     from rich.markup import escape
 
     origins = ", ".join(
-        origin + (f" {runs:,} times" if kernel.runs > 1 else "") for origin, runs in kernel.origins
+        origin + (f" {often(runs)}" if kernel.runs > 1 else "") for origin, runs in kernel.origins
     )
     branch = tree.add(
         f"[cyan]{kernel.label} kernel[/] {escape(kernel.name)}{times(kernel.runs)}, "
@@ -87,8 +103,8 @@ def _add_kernel(tree: Tree, kernel: KernelGroup) -> None:
         branch.add(_loops(kernel))
     else:
         branch.add(
-            f"memory: {moved}; unfused {size(kernel.bytes_unfused)}, saved {size(kernel.saved)}"
-            f"{ratio(kernel.bytes_unfused, kernel.bytes_moved)}"
+            f"memory: {moved}; unfused {size(kernel.bytes_unfused)}, "
+            f"{saved(kernel)}{ratio(kernel.bytes_unfused, kernel.bytes_moved)}"
         )
         branch.add(_operations(kernel))
     for decision in kernel.decisions:
@@ -96,6 +112,11 @@ def _add_kernel(tree: Tree, kernel: KernelGroup) -> None:
         text = "\n".join(decision.lines(at)).removeprefix(decision.word)
         colour = "green" if decision.fused else "red"
         branch.add(f"[{colour}]{decision.word}[/]{escape(text)}")
+
+
+def saved(kernel: KernelGroup) -> str:
+    """What fusing saved, or cost."""
+    return f"saved {size(kernel.saved)}" if kernel.saved >= 0 else f"{size(-kernel.saved)} more"
 
 
 def _operations(kernel: KernelGroup) -> Table:

@@ -1,9 +1,14 @@
-"""`fusewright help`: a command, the code of an error, or the settings."""
+"""`fusewright help`: a command, the code of an error, the settings, or a public name."""
 
 from __future__ import annotations
 
 import argparse
+import inspect
 import textwrap
+from contextlib import suppress
+from importlib import import_module
+from types import ModuleType
+from typing import Any
 
 from fusewright.base.meant import did_you_mean
 from fusewright.base.options import TABLE, Options, Row
@@ -32,9 +37,36 @@ def about(topic: str | None) -> str:
     for row in TABLE.values():
         if topic in (row.name, row.variable):
             return _setting(row)
+    prefix, dot, name = topic.partition(".")
+    if dot and prefix in MODULES:
+        return _public(topic, import_module(MODULES[prefix]), name)
     known = [*parsing.COMMANDS, *PAGES, *DECISIONS, "options", *TABLE]
     meant = did_you_mean(topic, known) or f"there are {', '.join(parsing.COMMANDS)}"
     raise parsing.UsageError(f"there is no help on {topic!r}: {meant}")
+
+
+MODULES = {
+    "fw": "fusewright", "fusewright": "fusewright", "np": "fusewright.numpy",
+    "numpy": "fusewright.numpy",
+}  # fmt: skip
+"""What programs call the modules whose names have help."""
+
+
+def _public(topic: str, module: ModuleType, name: str) -> str:
+    """What a public name says of itself: its call, and its docstring."""
+    found: Any = module
+    for part in name.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError as error:
+            known = [each for each in dir(found) if not each.startswith("_")]
+            meant = did_you_mean(part, known) or f"`dir({topic.partition('.')[0]})` lists the names"
+            said = f"{error}".partition(": ")[2] or meant  # modules say where a name is instead
+            raise parsing.UsageError(f"there is no help on {topic!r}: {said}") from None
+    called = ""
+    with suppress(TypeError, ValueError):
+        called = f"{topic}{inspect.signature(found)}\n\n" if callable(found) else ""
+    return called + (inspect.getdoc(found) or f"{topic} = {found!r}")
 
 
 def page(code: str) -> str:

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from fusewright.base.values import dataclass
 from fusewright.cli.summary import Summary
-from fusewright.runtime.profile import Line
+from fusewright.runtime.profile import Line, left_to_library
 
 WHOLE = 800
 """Files longer than this are shown only around the lines that ran."""
@@ -85,12 +85,12 @@ def _marks(summary: Summary) -> dict[str, dict[int, Marks]]:
             if operation.place != "input":
                 at(operation.line).label(kernel.label)
                 at(operation.line).places.add(operation.place)
-            if operation.place == "in order" and operation.why:
-                at(operation.line).note(f"runs in order: {operation.why}")
+            if operation.is_ordered and operation.why:
+                at(operation.line).note(f"runs {operation.place}: {operation.why}")
     for step in summary.opaque:
         at(step.line).label(step.label)
         at(step.line).opaque = True
-        at(step.line).note(f"{step.library}: {step.name} was not compiled: {step.why}")
+        at(step.line).note(f"{step.library}: {step.name}: {left_to_library(step.why)}")
     for blocked in summary.blocked:
         at(blocked.line).note(f"not fused: {blocked.what}: {blocked.why}")
     return marks

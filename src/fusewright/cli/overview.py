@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from fusewright.base.words import count, seconds, size, times_as_much
 from fusewright.cli.console import place
+from fusewright.cli.sampling import HotLoop
 from fusewright.cli.summary import KernelGroup, OpaqueGroup, Summary
 from fusewright.ir.library_steps import ON_PURPOSE
 from fusewright.runtime.decisions import KINDS
@@ -17,8 +18,12 @@ MOST_DEAREST = 3
 MOST_ADVICE = 3
 LARGE = 0.3
 """A share of the time that is worth advice."""
+NOTEWORTHY = 0.05
+"""A share of the time from which kernels that were not fused are worth advice."""
 NOTICED = 0.5
 """Seconds from which a program's own time is."""
+FELT = 0.1
+"""Seconds of it that are worth naming a loop."""
 
 OWN = "the program's own Python and NumPy"
 OWN_AND_RECORDING = f"{OWN}, and recording"
@@ -43,14 +48,14 @@ def shares_of(summary: Summary, whole: float) -> list[TimeShare]:
     others = _Rest(whole - inside)
     telling = others.take(summary.telling)
     loading += others.take(summary.loading - summary.loading_inside)
-    translating = others.take(summary.translating)
+    starting = others.take(summary.translating + summary.planning)
     recording = others.take(summary.recording or 0.0)
     unknown = summary.recording is None
     return [
         TimeShare("kernels", kernels),
         TimeShare("library steps", library),
         TimeShare("compiling", compiling),
-        TimeShare("planning and starting kernels", flushes.seconds + translating),
+        TimeShare("planning and starting kernels", flushes.seconds + starting),
         TimeShare("loading Fusewright's modules", loading),
         TimeShare("recording operations", recording),
         TimeShare("noting all this", telling),
@@ -71,8 +76,10 @@ class _Rest:
         return taken
 
 
-def lines_of(summary: Summary, whole: float | None) -> Iterator[str]:
-    """What the first screen says; `whole` is the program's time, where it is known."""
+def lines_of(summary: Summary, whole: float | None, hot: HotLoop | None = None) -> Iterator[str]:
+    """What the first screen says; `whole` is the program's time, where it is known, `hot` the loop
+    that its own Python spends most of its time in.
+    """
     if not summary.flushes:
         yield "Nothing was evaluated: no array value was asked for."
         return
@@ -81,7 +88,7 @@ def lines_of(summary: Summary, whole: float | None) -> Iterator[str]:
         yield from split(summary, whole)
     yield from totals(summary)
     yield from _dearest(summary)
-    advice = list(_advice(summary, parts))[:MOST_ADVICE]
+    advice = list(_advice(summary, parts, hot))[:MOST_ADVICE]
     if advice:
         yield "what to try:"
         yield from (f"  {each}" for each in advice)
@@ -130,6 +137,11 @@ def times(runs: int) -> str:
     return f", {runs:,} times" if runs > 1 else ""
 
 
+def often(runs: int) -> str:
+    """`once`, `30 times`."""
+    return "once" if runs == 1 else f"{runs:,} times"
+
+
 # -- the dearest steps ----------------------------------------------------------------------------
 
 
@@ -148,7 +160,7 @@ def _dear(step: KernelGroup | OpaqueGroup) -> str:
         line, why, what = step.line, "" if step.why == ON_PURPOSE else step.why, "library step"
     else:
         lines = [o.line for o in step.operations if o.place != "input" and o.line]
-        whys = [o.why for o in step.operations if o.why and o.place == "in order"]
+        whys = [o.why for o in step.operations if o.why and o.is_ordered]
         whys += [f"{d.what} not fused: {d.short}" for d in step.decisions if not d.fused]
         line, why, what = next(iter(lines), None), next(iter(whys), ""), "kernel"
     told = f"  {step.label} {what} {step.name} at {place(line)}{times(step.runs)}, "
@@ -158,7 +170,7 @@ def _dear(step: KernelGroup | OpaqueGroup) -> str:
 # -- what to try ----------------------------------------------------------------------------------
 
 
-def _advice(summary: Summary, parts: list[TimeShare]) -> Iterator[str]:
+def _advice(summary: Summary, parts: list[TimeShare], hot: HotLoop | None) -> Iterator[str]:
     """What follows from the figures, the most useful first."""
     whole = sum(part.seconds for part in parts)
     shares = [part.seconds / whole for part in parts] if whole else [0.0] * 8
@@ -170,7 +182,13 @@ def _advice(summary: Summary, parts: list[TimeShare]) -> Iterator[str]:
             "much of the time goes into recording operations: give each more elements, or put "
             "what repeats into a function under fw.jit, which records once"
         )
-    if own > 2 * LARGE and whole > NOTICED:
+    elif hot is not None and own > NOTEWORTHY and hot.share * own * whole > FELT:
+        took, where = seconds(hot.share * own * whole), place((hot.file, hot.line, 1, 0))
+        yield (
+            f"about {took} of {OWN} go into the loop at {where}: where it goes over elements, put "
+            "it into a function under @fw.kernel, or write statements on whole arrays"
+        )
+    elif own > 2 * LARGE and whole > NOTICED:
         yield (
             "most of the time is the program's own Python: loops over elements belong into "
             "functions under @fw.kernel"
@@ -189,6 +207,6 @@ def _advice(summary: Summary, parts: list[TimeShare]) -> Iterator[str]:
         )
     for each in summary.blocked:
         kind = KINDS[each.code]
-        if not kind.mend.startswith("Nothing"):
+        if each.seconds > NOTEWORTHY * whole and not kind.mend.startswith("Nothing"):
             at = f"{each.what} at {place(each.line)}"
             yield f"not fused{times(each.runs)}: {at}: {first_case(each.why)} [{each.code}]"

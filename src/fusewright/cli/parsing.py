@@ -38,7 +38,7 @@ COMMANDS = {
     "cache": "look at or empty the folder of compiled code",
     "doctor": "check that everything Fusewright needs works here",
     "bench": "a short benchmark against NumPy",
-    "help": "explain a command, the code of an error (FW101), or the options",
+    "help": "explain a command, the code of an error (FW101), the options, or a name (np.roll)",
 }
 
 
@@ -154,7 +154,9 @@ def commands_parser() -> _Parser:
         "--calibrate", action="store_true",
         help="measure this machine instead (10 s at most), and keep the figures for all programs",
     )  # fmt: skip
-    made["help"].add_argument("topic", nargs="?", help="a command, a code, `options`, or an option")
+    made["help"].add_argument(
+        "topic", nargs="?", help="a command, a code, `options`, an option, or a name: np.roll"
+    )
     return parser
 
 

@@ -106,7 +106,7 @@ def execute(program: Program, settings: Settings) -> Outcome:
     except (SyntaxError, ImportError) as error:
         return Outcome(_report(error), 0.0, error, {})
     _import_arrays(loaded.code, settings)
-    return _run(program, loaded, settings.finish)
+    return _run(program, loaded, settings)
 
 
 def folders_of(program: Program) -> list[str]:
@@ -140,9 +140,7 @@ def _hand_over() -> None:
         gc.enable()
 
 
-def _run(
-    program: Program, loaded: _Loaded, finish: Callable[[dict[str, Any]], None] | None
-) -> Outcome:
+def _run(program: Program, loaded: _Loaded, settings: Settings) -> Outcome:
     _hand_over()
     main = ModuleType("__main__")
     names: dict[str, Any] = {"__builtins__": builtins}
@@ -156,12 +154,12 @@ def _run(
     start = time.perf_counter()
     try:
         _until_exit(loaded.code, main.__dict__)
-        if finish is not None:
-            finish(main.__dict__)
+        if settings.finish is not None:
+            settings.finish(main.__dict__)
     except BaseException as raised:  # noqa: BLE001  (the program's, reported as Python reports it)
         error = raised
     seconds = time.perf_counter() - start
-    return Outcome(_report(error), seconds, error, main.__dict__, start)
+    return Outcome(_report(error, settings.plain), seconds, error, main.__dict__, start)
 
 
 def _until_exit(code: CodeType, namespace: dict[str, Any]) -> None:
@@ -176,8 +174,10 @@ def _until_exit(code: CodeType, namespace: dict[str, Any]) -> None:
 _until_exit.__code__ = _until_exit.__code__.replace(co_stacksize=FRAME_WORDS)
 
 
-def _report(error: BaseException | None) -> int:
-    """Say what Python would say about how a program ended, and return the exit code it would."""
+def _report(error: BaseException | None, plain: bool = False) -> int:
+    """Say what Python would say about how a program ended, and return the exit code it would;
+    `plain` runs have no drop-in for what is missing.
+    """
     if error is None:
         return 0
     if isinstance(error, SystemExit):
@@ -187,7 +187,7 @@ def _report(error: BaseException | None) -> int:
     from fusewright.base.traces import without
 
     missing = error.name if isinstance(error, ModuleNotFoundError) else None
-    if missing in LIBRARIES:
+    if missing in LIBRARIES and not plain:
         error.add_note(f"help: `fusewright run --as {missing} ...` runs the program without it")
     error = error.with_traceback(without(error.__traceback__, _runs_programs))
     sys.excepthook(type(error), error, error.__traceback__)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from fusewright.base import options, words
     from fusewright.cli import compare, console
+    from fusewright.cli.sampling import HotLoop, Samples
     from fusewright.runtime.profile import Profile
 else:
     options, compare = later("fusewright.base.options"), later("fusewright.cli.compare")
@@ -101,6 +102,7 @@ class Ran(NamedTuple):
     profile: Profile | None
     compared: Compared | None
     picture: Any = None
+    hot: HotLoop | None = None
 
 
 class CannotCompare(Exception):
@@ -162,13 +164,23 @@ def perform(request: Request) -> Ran:
             if problem:
                 raise CannotCompare(
                     f"with plain NumPy the program {problem[0]}, so there is nothing to compare "
-                    f"with:\n{problem[1]}"
+                    f"with:\n{problem[1]}{_without_drop_in(request, problem[1])}"
                 )
             # Recording takes time: what is compared with NumPy's is that of a run without it.  One
             # that fails will fail again, and is reported then.
             if not request.listens or _run_apart(request, timed, request.settings(), text):
                 return _run_once(request, plain)
             return _run_once(request, plain, timed)
+
+
+def _without_drop_in(request: Request, said: str) -> str:
+    """What to do where the run to compare with lacks the library that the drop-in stands for."""
+    if f"No module named '{request.library}'" not in said:
+        return ""
+    return (
+        f"\n    help: `--compare` also runs the program without Fusewright, and that needs "
+        f"{request.library} itself: install it, or leave `--compare` out"
+    )
 
 
 def _show_compiling() -> None:
@@ -208,8 +220,9 @@ def _run_once(request: Request, plain: Path | None, timed: Path | None = None) -
     at_end = ask_at_the_end if wanted or request.listens else None
     if request.pyscf:
         importlib.import_module("fusewright.bridges.pyscf").install()
-    with _listening(request.listens) as profile:
+    with _listening(request.listens) as profile, _sampled(request.explain) as samples:
         outcome = execute(request.program, Settings(request.plain, request.library, at_end))
+    hot = None if samples is None else samples.loop()
     if profile is not None:
         profile.began = outcome.began  # what was loaded before is none of the program's time
     if refused:
@@ -217,15 +230,15 @@ def _run_once(request: Request, plain: Path | None, timed: Path | None = None) -
     if request.save is not None and outcome.error is None:
         compare.save(request.save, results, outcome.seconds)
     if plain is None:
-        return Ran(outcome, profile, None)
+        return Ran(outcome, profile, None, hot=hot)
     if outcome.error is not None:
         console.say("nothing was compared: the program did not come to its end")
-        return Ran(outcome, profile, None)
+        return Ran(outcome, profile, None, hot=hot)
     theirs, theirs_seconds = compare.load(plain)
     rows = compare.compare_all(results, theirs, request.rtol)
     seconds = outcome.seconds if timed is None else compare.load(timed)[1]
     picture = pictures[0] if pictures else None
-    return Ran(outcome, profile, Compared(seconds, theirs_seconds, tuple(rows)), picture)
+    return Ran(outcome, profile, Compared(seconds, theirs_seconds, tuple(rows)), picture, hot)
 
 
 def time_again(request: Request) -> float | None:
@@ -237,6 +250,15 @@ def time_again(request: Request) -> float | None:
         if _run_apart(request, kept, request.settings(), None):
             return None
         return compare.load(kept)[1]
+
+
+def _sampled(wanted: bool) -> AbstractContextManager[Samples | None]:
+    if not wanted:
+        return nullcontext()
+    # Imported here: few runs are looked at.
+    from fusewright.cli.sampling import sampled
+
+    return sampled()
 
 
 def _listening(wanted: bool) -> AbstractContextManager[Profile | None]:
@@ -291,7 +313,7 @@ def show(request: Request, ran: Ran, stream: TextIO) -> None:
         summary = summarise(ran.profile)
         if request.explain:
             screen = console.make_console(stream)
-            print_summary(summary, screen, ran.outcome.seconds, request.full)
+            print_summary(summary, screen, ran.outcome.seconds, request.full, ran.hot)
         if request.report is not None:
             _write_report(request, ran)
             print(f"report: {request.report}", file=stream)

@@ -6,10 +6,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
+from itertools import groupby
+from typing import TypeVar
 
 from fusewright.base.values import dataclass
+from fusewright.ir.library_steps import ON_PURPOSE
 from fusewright.runtime.decisions import code_of
 from fusewright.runtime.once import Once
 from fusewright.runtime.profile import (
@@ -72,6 +75,21 @@ class OpaqueGroup:
     seconds: float
 
 
+T = TypeVar("T")
+
+
+def neighbours(steps: Sequence[T]) -> Iterator[tuple[T, int]]:
+    """Neighbours that are the same thing, once, and how many they are.
+
+    >>> a, b = "ab"
+    >>> list(neighbours([a, a, b, a]))
+    [('a', 2), ('b', 1), ('a', 1)]
+    """
+    for _, found in groupby(steps, id):
+        first, *others = found
+        yield first, 1 + len(others)
+
+
 @dataclass(frozen=True, slots=True)
 class FlushGroup:
     """All evaluations that were asked for at one line and ran the same steps."""
@@ -83,16 +101,22 @@ class FlushGroup:
     seconds: float
     steps: tuple[KernelGroup | OpaqueGroup, ...]
 
+    @property
+    def turns(self) -> tuple[tuple[KernelGroup | OpaqueGroup, int], ...]:
+        """The steps in order, those that repeat their neighbour with how often they do."""
+        return tuple(neighbours(self.steps))
+
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """A fusion that was declined, and how often."""
+    """A fusion that was declined, and how often; `seconds` are those of the kernels that follow."""
 
     what: str
     why: str
     line: Line | None
     runs: int
     code: str
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +124,7 @@ class Summary:
     """Everything counted; `labels[i][j]` is the group of step j of flush i.
 
     `loading` modules of ours is told for all of the program and for what happens inside flushes;
-    `translating` kernels happens before those.
+    `translating` kernels, and `planning` requests that are computed in parts, happens before those.
     """
 
     kernels: tuple[KernelGroup, ...]
@@ -114,6 +138,7 @@ class Summary:
     loading: float = 0.0
     loading_inside: float = 0.0
     translating: float = 0.0
+    planning: float = 0.0
 
     @property
     def kernel_runs(self) -> int:
@@ -126,6 +151,11 @@ class Summary:
     @property
     def opaque_runs(self) -> int:
         return sum(o.runs for o in self.opaque)
+
+    @property
+    def uncompiled_runs(self) -> int:
+        """Library steps that are none on purpose."""
+        return sum(o.runs for o in self.opaque if o.why != ON_PURPOSE)
 
     @property
     def opaque_seconds(self) -> float:
@@ -187,6 +217,7 @@ def summarise(profile: Profile) -> Summary:
         loading=of("loading", once),
         loading_inside=of("loading", inside),
         translating=of("translating", once),
+        planning=of("planning", once) - of("planning", inside),
     )
 
 
@@ -258,11 +289,14 @@ def _flushes(
 
 def _blocked(kernels: Sequence[KernelGroup]) -> tuple[Blocked, ...]:
     counts: Counter[tuple[str, str, Line | None]] = Counter()
+    took: defaultdict[tuple[str, str, Line | None], float] = defaultdict(float)
     for kernel in kernels:
         for decision in kernel.decisions:
             if not decision.fused:
-                counts[decision.what, decision.why, decision.line] += kernel.runs
+                key = decision.what, decision.why, decision.line
+                counts[key] += kernel.runs
+                took[key] += kernel.seconds
     return tuple(
-        Blocked(what, why, line, runs, code_of(False, why))
+        Blocked(what, why, line, runs, code_of(False, why), took[what, why, line])
         for (what, why, line), runs in counts.most_common()
     )

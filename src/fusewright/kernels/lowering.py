@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from fusewright.base.source import Span
 from fusewright.base.values import dataclass
 from fusewright.frontends.kernels.translate import Translated
 from fusewright.ir import linear
@@ -165,9 +166,9 @@ class _Lowering:
 
         dims = [Dim(d.index, moved(d.low), moved(d.high), d.name) for d in _dims(nest.box, first)]
         places, value = tuple(map(moved, nest.store)), cast(moved(nest.body), step.dtype)
-        number = self.numbers[step.slot]
+        number, span = self.numbers[step.slot], self.order[step.slot].line or NOWHERE
         if step.form == "map":
-            return _nested(dims, (Store(number, places, value),))
+            return _nested(dims, (Store(number, places, value),), span)
         own = local(len(self.locals), step.dtype)
         self.locals.append(Local("folded", step.dtype, True))
         start = const(of_reduction(step.fold, step.dtype), step.dtype)
@@ -175,11 +176,11 @@ class _Lowering:
         store = Store(number, places, own)
         along = [dims[axis] for axis in step.axes]
         if step.form == "scan":
-            inner = _nested(along, (update, store))
+            inner = _nested(along, (update, store), span)
         else:
-            inner = (*_nested(along, (update,)), store)
+            inner = (*_nested(along, (update,), span), store)
         kept = [dim for axis, dim in enumerate(dims) if axis not in step.axes]
-        return _nested(kept, (Let(own.attr, start), *inner))
+        return _nested(kept, (Let(own.attr, start), *inner), span)
 
 
 _OF_BITS = {"any": "bitwise_or", "max": "bitwise_or", "all": "bitwise_and", "min": "bitwise_and"}
@@ -201,13 +202,13 @@ def _is_orderly(step: Stage) -> bool:
     return step.form == "map" or is_associative(_combined(step), step.dtype)
 
 
-def _nested(dims: Sequence[Dim], body: tuple[Statement, ...]) -> tuple[Statement, ...]:
-    return (For(tuple(dims), body, NOWHERE),) if dims else body
+def _nested(dims: Sequence[Dim], body: tuple[Statement, ...], span: Span) -> tuple[Statement, ...]:
+    return (For(tuple(dims), body, span),) if dims else body
 
 
 def _dims(box: Box, first: int) -> tuple[Dim, ...]:
     rows = enumerate(zip(box.low, box.high, strict=True))
-    return tuple(Dim(first + n, low, high, f"i{n}") for n, (low, high) in rows)
+    return tuple(Dim(first + n, low, high, "") for n, (low, high) in rows)
 
 
 def _value(order: Sequence[Node], source: Source) -> Any:

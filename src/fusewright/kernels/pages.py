@@ -11,8 +11,7 @@ from fusewright.base.words import seconds
 from fusewright.kernels.records import (
     CodeRecord,
     decisions,
-    heading,
-    how_it_runs,
+    loop_line,
     written_loops,
 )
 from fusewright.plan.loops.plan import LoopReport
@@ -42,4 +41,6 @@ def _code(code: CodeRecord) -> Iterator[str]:
 
 
 def _cells(loop: LoopReport) -> tuple[str, ...]:
-    return str(loop.span[1]), code_of(heading(loop)), sentence(how_it_runs(loop))
+    told = loop_line(loop)
+    runs = f"{told.how}: {told.why_where}" if told.why else told.how
+    return str(loop.span[1]), code_of(told.head), sentence(runs)

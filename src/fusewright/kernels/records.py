@@ -6,6 +6,7 @@ import linecache
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from fusewright.base.source import Span
 from fusewright.base.values import dataclass
@@ -133,7 +134,7 @@ def written_loops(loops: Iterable[LoopReport]) -> Iterator[LoopReport]:
     statement is one, or two where a part of its work runs in order.
     """
     parts: dict[object, list[LoopReport]] = {}
-    for loop in loops:
+    for loop in _blocks(loops):
         if not loop.made:
             own = loop.names if any(loop.names) else loop.parallel
             parts.setdefault((loop.span[:2], own), []).append(loop)
@@ -151,6 +152,21 @@ def written_loops(loops: Iterable[LoopReport]) -> Iterator[LoopReport]:
         yield replace(kept, threads=threads, vectors=vectors, folds=folds, scans=scans)
 
 
+def _blocks(loops: Iterable[LoopReport]) -> Iterator[LoopReport]:
+    """A loop over blocks of another one's iterations, which a dialect has written (its name has a
+    dot, as no user's), is told with that one.
+    """
+    blocks: LoopReport | None = None
+    for loop in loops:
+        if any("." in name for name in loop.names):
+            blocks = loop
+        elif blocks is not None and loop.span[:2] == blocks.span[:2]:
+            yield replace(loop, blocks=blocks.threads)
+            blocks = None
+        else:
+            yield loop
+
+
 def _of_statement(every: Sequence[LoopReport], ordered: LoopReport) -> LoopReport:
     """An array statement, whose own loops are nothing that the user wrote: what keeps it in order
     is an array of the user's, or NumPy's order.
@@ -164,20 +180,51 @@ def _of_statement(every: Sequence[LoopReport], ordered: LoopReport) -> LoopRepor
 
 WORDED = {"threads": "on threads", "vectors": "in vectors"}
 """What explanations call the ways of `LoopReport`."""
+ORDERED = "in order"
 
 
-def how_it_runs(loop: LoopReport) -> str:
-    """In order, or how else, and why."""
-    ways = [WORDED[way] for way in loop.ways]
+class LoopLine(NamedTuple):
+    """What explanations say of a loop, as text, in tables and in pages: its line and its `head`;
+    `how` it runs and `why`; `because`, the line that keeps it in order where that is another one.
+    """
+
+    span: Span
+    head: str
+    how: str
+    why: str
+    because: Span
+
+    @property
+    def runs(self) -> str:
+        """How it runs, and why."""
+        return f"{self.how}: {self.why}" if self.why else self.how
+
+    @property
+    def why_where(self) -> str:
+        """Why, with the line that the reason stands at."""
+        place = f"(line {self.because[1]})"
+        return self.why if not self.because[1] or place in self.why else f"{self.why} {place}"
+
+
+def loop_line(loop: LoopReport) -> LoopLine:
+    """How a loop that the user wrote runs."""
+    ways = " and ".join(WORDED[way] for way in loop.ways) or ORDERED
+    how = f"in blocks on threads, each {ways}" if loop.blocks else ways
+    why = ": ".join(filter(None, (_free(loop) if loop.ways else "", loop.why)))
+    is_elsewhere = why and not loop.parallel and loop.because[1] not in (0, loop.span[1])
+    because = loop.because if is_elsewhere else NOWHERE
+    return LoopLine(loop.span, heading(loop), how, why, because)
+
+
+def _free(loop: LoopReport) -> str:
+    """Why its iterations need not run in order."""
     collected = ", ".join(f"`{name}`" for name in loop.folds)
     begun = ", ".join(f"`{name}`" for name in loop.scans)
-    free = (
+    return (
         f"in blocks, once it is known what {begun} is where each begins" if begun
         else f"any order of updating {collected} is the same" if collected
         else "its iterations are independent"
     )  # fmt: skip
-    how = f"{' and '.join(ways)}: {free}" if ways else "in order"
-    return how + (f": {loop.why}" if loop.why else "")
 
 
 def written(span: Span) -> str:
@@ -206,8 +253,9 @@ _HEAD = re.compile(r"((?:for|while)\b.*?):\s*(?:#.*)?$")
 
 def loop_lines(loop: LoopReport) -> Iterator[str]:
     """One loop: its line, how it runs, and why."""
-    text, head = written(loop.span), heading(loop)
-    yield f"  line {loop.span[1]}: {head}" + (f": {text}" if head.startswith("loop over") else "")
-    yield f"    runs {how_it_runs(loop)}"
-    if loop.because[1] and not loop.parallel and loop.because != loop.span:
-        yield f"    line {loop.because[1]}: {written(loop.because)}"
+    told, text = loop_line(loop), written(loop.span)
+    text = f": {text}" if told.head.startswith("loop over") else ""
+    yield f"  line {loop.span[1]}: {told.head}{text}"
+    yield f"    runs {told.runs}"
+    if told.because[1]:
+        yield f"    line {told.because[1]}: {written(told.because)}"

@@ -55,6 +55,7 @@ from fusewright.kernels.deferred import (
 from fusewright.kernels.groups import Execute
 from fusewright.kernels.lowering import NAME, Lowered, NotLowered, lower
 from fusewright.plan.stages import by_library
+from fusewright.runtime.listening import listeners, watchers
 from fusewright.runtime.reuse import is_patch
 from fusewright.runtime.trace import WORTH_KEEPING, take
 
@@ -72,12 +73,14 @@ _lowered: dict[Any, Lowered | None] = {}
 _kinds: dict[Any, Kind] = {}
 
 
-def set_least(elements: int = LEAST, at_once: int = AT_ONCE) -> None:
-    """Let statements on as many elements join, and those on so many at once."""
+def set_least(elements: int = LEAST, at_once: int = AT_ONCE, again: bool = False) -> None:
+    """Let statements on as many elements join, and those on so many at once; `again` says that the
+    core forgets those it was taught.
+    """
     global _least, _at_once
     _least, _at_once = elements, max(elements, at_once)
     if native is not None:
-        native.set_joining(_least, _at_once, TOMBSTONE)
+        native.set_joining(_least, _at_once, TOMBSTONE, again)
 
 
 @dataclass(slots=True)
@@ -98,6 +101,7 @@ class _Cut:
         if is_inner:
             args = tuple(self.copies[id(arg)] for arg in node.args)
             copy = Node(node.kind, node.op, args, node.dtype, node.shape, node.attr, node.value)
+            copy.line = node.line
             self.inner.append(node)
             self.uses.update(map(id, node.args))
         else:
@@ -321,11 +325,15 @@ def _others(version: Node, cut: _Cut) -> int:
 
 
 def _lowered_of(cut: _Cut, patched: frozenset[int]) -> Lowered | None:
-    """The kernel of a slice, made once for each structure."""
-    key = (take(cut.order[-1:]).key, tuple(cut.edge), patched)
+    """The kernel of a slice, made once for each structure; for those who listen, who are told its
+    lines, once for each place in the program.
+    """
+    lines = tuple(node.line for node in cut.order) if listeners else ()
+    key = (take(cut.order[-1:]).key, tuple(cut.edge), patched, lines)
     if key not in _lowered:
         if len(_lowered) >= MOST_SHAPES:
             _lowered.clear()
+            _kinds.clear()  # their keys are ids of these
         try:
             _lowered[key] = lower(cut.order, tuple(cut.edge), patched)
         except NotLowered:
@@ -336,8 +344,10 @@ def _lowered_of(cut: _Cut, patched: frozenset[int]) -> Lowered | None:
 def _teach(
     root: Node, cut: _Cut, lowered: Lowered, kind: Kind, execute: Execute, unseen: bool
 ) -> None:
-    """Let the core do the same with the next statement like this one."""
-    if native is None:
+    """Let the core do the same with the next statement like this one; while somebody listens the
+    next one may stand at another line.
+    """
+    if native is None or listeners:
         return
     nodes = {cut.copies[id(node)]: node for node in (*cut.inner, *cut.edge.values())}
     numbers = []
@@ -377,5 +387,12 @@ def _kind_of(lowered: Lowered, handles: Sequence[Handle]) -> Kind:
     return known
 
 
+def _listen(comes: bool) -> None:
+    """Statements that the core was taught have no lines: those who listen begin anew."""
+    if comes:
+        set_least(_least, _at_once, again=True)
+
+
+watchers.append(_listen)
 set_least()
 joiners.append(join_requested)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fusewright.base import bounded
 from fusewright.base.source import Span
 from fusewright.codegen.listing import listing
 from fusewright.codegen.trees.build import tree_of
@@ -21,7 +22,8 @@ from fusewright.ir.expr import postorder
 from fusewright.ir.loops.statements import Kernel as Loops
 from fusewright.ir.loops.statements import expressions, walk
 from fusewright.kernels.explain import listed, reasoned
-from fusewright.kernels.records import WORDED, decisions, heading, written_loops
+from fusewright.kernels.lowering import NAME
+from fusewright.kernels.records import decisions, loop_line, written_loops
 from fusewright.kernels.specialise import Specialised
 from fusewright.plan.loops.decide import decide
 from fusewright.plan.loops.plan import LoopReport
@@ -36,6 +38,10 @@ if TYPE_CHECKING:
 MOST_DESCRIBED = 512
 """Descriptions kept: a program calls the same kernels again and again."""
 _described: dict[int, tuple[LoopExecutable, KernelRecord]] = {}
+_told: dict[int, LoopExecutable] = {}
+"""Codes that have run: what runs again comes from memory.  Descriptions are made only when the
+evaluation has ended, in which one may run many times.
+"""
 
 
 def told(
@@ -48,7 +54,8 @@ def told(
     """Run a kernel and tell every listener that it ran, whether it fails or not; planning and
     compiling `began` before (0.0: nobody asked).
     """
-    fresh = id(code) not in _described and code.made >= min(each.began for each in listeners)
+    fresh = id(code) not in _told and code.made >= min(each.began for each in listeners)
+    bounded.keep(_told, id(code), code, MOST_DESCRIBED)
     start = perf_counter()
     try:
         return run()
@@ -96,7 +103,7 @@ def _description(found: Specialised | Unit, code: LoopExecutable) -> KernelRecor
         plan = decide(code.kernel, code.settings, reasons=True)
         loops = listing(tree_of(plan, code.features.vector_bytes), Names({}, {}))
     record = KernelRecord(
-        name=code.kernel.name,
+        name="array statement" if code.kernel.name == NAME else code.kernel.name,
         start=0.0,
         seconds=0.0,
         threads=1,
@@ -126,11 +133,8 @@ def _bytes(kernel: Loops, given: Sequence[int]) -> tuple[int, int]:
 
 
 def _loop(loop: LoopReport) -> Operation:
-    place = f"(line {loop.because[1]})"
-    elsewhere = loop.why and loop.because[1] not in (0, loop.span[1]) and place not in loop.why
-    why = loop.why + (f" {place}" if elsewhere else "")
-    how = " and ".join(WORDED[way] for way in loop.ways) or "in order"
-    return Operation(heading(loop), "", (), how, _line(loop.span), why)
+    told = loop_line(loop)
+    return Operation(told.head, "", (), told.how, _line(loop.span), told.why_where)
 
 
 def _line(span: Span) -> Line | None:

@@ -13,8 +13,10 @@ from fusewright.ir.graph import Node
 
 def unfused(node: Node) -> int:
     """Bytes the operation moves on its own: it reads its operands and writes its result; a view
-    moves nothing.
+    moves nothing, but that of a number: an array is filled with it.
     """
+    if node.kind == graph.VIEW and node.args[0].kind == graph.SCALAR:
+        return prod(node.shape) * node.dtype.itemsize
     if node.kind in (graph.LEAF, graph.SCALAR, graph.VIEW, graph.RESHAPE, graph.PART):
         return 0
     if node.kind == graph.ASSEMBLE:

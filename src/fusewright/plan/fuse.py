@@ -295,7 +295,7 @@ def _distance(producer: Stage, consumer: Stage) -> tuple[int, bool] | str:
             break
         shared += 1
     if shared == 0:
-        return "their first dims have different extents"
+        return "their first dims are not known to have the same extent"
     if linear.distance(producer.extents[0], consumer.extents[0]) != 0:
         shared = 1
     streaming = False
@@ -314,7 +314,7 @@ def _distance(producer: Stage, consumer: Stage) -> tuple[int, bool] | str:
                 shared = dim
                 break
         if shared == 0:
-            return "the first dim is read at a distance that is not a literal"
+            return "the second reads rows of the first that are not a fixed number of rows away"
     if streaming and (producer.form == "scan" or (is_sink(consumer) and _tiled([consumer]))):
         return "a value read at a distance cannot run ahead of this loop"
     return shared, streaming

@@ -67,8 +67,8 @@ KINDS: dict[str, DecisionClass] = {
         "The steps run over different index ranges",
         "One loop computes both only where they walk through the same leading dims in step.",
         "Give both the same first extent, or compute the smaller one beforehand.",
-        r"their (first dims|iteration spaces) have|they agree on no|one of them is a single value"
-        r"|the first dim is read at a distance|a value read at a distance",
+        r"their (first dims are|iteration spaces have)|they agree on no"
+        r"|one of them is a single value",
         _ARRAYS + _SQUARE + "sums = np.cumsum(x, axis=1)\n"
         "print(fw.explain(np.cumsum(sums[5:], axis=1)))\n",
     ),
@@ -129,6 +129,19 @@ KINDS: dict[str, DecisionClass] = {
         "The sentence beside the code says what is known.",
         "",
         "",
+    ),
+    "FW410": DecisionClass(
+        "A step reads the other one's rows elsewhere",
+        "In one loop a row of the first step is computed just before the second one needs it. That "
+        "works where the second reads the same row, or one that is a fixed number of rows away. "
+        "`np.roll` also reads the row at the other end, a gather reads any, a transposed array "
+        "each of them at once; and a running sum cannot wait for rows further on.",
+        "Where the wrap-around of `np.roll` only serves the border, write the inside with slices "
+        "(`u[2:] - u[:-2]`) and the border by itself. Otherwise nothing: the first is complete "
+        "when the second begins.",
+        r"the second reads rows of the first|a value read at a distance",
+        _ARRAYS + _SQUARE + "sums = np.cumsum(x, axis=1)\n"
+        "print(fw.explain(np.cumsum(np.roll(sums, 1, axis=0), axis=1)))\n",
     ),
 }  # fmt: skip
 

@@ -1,6 +1,6 @@
-"""What a process does once, while somebody listens: it loads modules of ours, and translates
-kernels.  A longer run takes no more of it, so it is told apart from recording, planning and
-compiling.
+"""What a process does once, while somebody listens: it loads modules of ours, translates kernels,
+and finds which requests it computes in parts.  A longer run takes no more of it, so it is told
+apart from recording, planning and compiling.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ LOADED = frozenset({"fusewright", "llvmlite", "islpy"})
 """Packages whose modules are loaded for a program of arrays in the midst of it."""
 
 
-What = Literal["loading", "translating", "telling"]
+What = Literal["loading", "translating", "planning", "telling"]
 
 
 class Once(NamedTuple):
     """When it began (`time.perf_counter`), and the seconds it took, without such work inside it.
-    `telling` is what only those who listen need.
+    `planning` led to no code: a request that is too much at once is computed in parts.  `telling`
+    is what only those who listen need.
     """
 
     start: float
@@ -65,11 +66,25 @@ def noted(what: What) -> Iterator[None]:
         if _thread.inside:
             _thread.inside[-1] += whole
         _thread.done.append(own)
-        if native is not None:
-            native.not_recording(own.seconds)
-        for thread, found in _heard:
-            if thread == get_ident():
-                found.append(own)
+        _tell(own)
+
+
+def _tell(own: Once) -> None:
+    """It is no recording, and whoever listens to this thread hears of it."""
+    if native is not None:
+        native.not_recording(own.seconds)
+    for thread, found in _heard:
+        if thread == get_ident():
+            found.append(own)
+
+
+def note(what: What, start: float) -> None:
+    """What has happened since then, and ended here, happened once."""
+    if not _heard:
+        return
+    own = Once(start, elapsed(start), what)
+    _thread.done.append(own)
+    _tell(own)
 
 
 def elapsed(start: float) -> float:

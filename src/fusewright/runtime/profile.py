@@ -41,6 +41,11 @@ class Operation(NamedTuple):
     line: Line | None = None
     why: str = ""
 
+    @property
+    def is_ordered(self) -> bool:
+        """Whether it is a loop that runs in order, as a whole or inside each of its blocks."""
+        return self.place.endswith("in order")
+
 
 def first_case(why: str) -> str:
     r"""The first line of a reason, and how many more cases it has.

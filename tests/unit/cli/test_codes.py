@@ -6,6 +6,7 @@ import ast
 import importlib
 import os
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -170,3 +171,26 @@ def test_every_piece_of_syntax_has_a_name() -> None:
     for kind in [*ast.stmt.__subclasses__(), *ast.expr.__subclasses__()]:
         if kind.__module__ in ("ast", "_ast") and kind.__name__ not in ("Num", "Str", "Bytes"):
             assert kind.__name__ in spelling._NAMES, kind
+
+
+@pytest.mark.parametrize(
+    ("topic", "words"),
+    [("fw.kernel", "fw.kernel("), ("np.roll", "np.roll("), ("numpy.linalg.solve", "solve(")],
+)
+def test_help_on_names(topic: str, words: str) -> None:
+    """What a newcomer asks the command line about first: the names in the program."""
+    text = help.about(topic)
+    assert words in text.splitlines()[0] and len(text.splitlines()) > 3
+
+
+@pytest.mark.parametrize(
+    ("topic", "meant"),
+    [
+        ("np.rol", "did you mean"),
+        ("fw.kernal", "did you mean kernel?"),
+        ("fw.zzz", "lists the names"),
+    ],
+)
+def test_help_on_names_that_do_not_exist(topic: str, meant: str) -> None:
+    with pytest.raises(parsing.UsageError, match=re.escape(meant)):
+        help.about(topic)

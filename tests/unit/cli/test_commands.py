@@ -118,6 +118,7 @@ def test_demo(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert "tsunami.py" in page and "Speed-up over NumPy" in page
     assert "data:image/png;base64,iVBORw0KGgo" in page
     assert re.search(r"the next run, its code on disk: [\d.]+ m?s: [\d.]+x", text)
+    assert "a run of its own, in which each step was noted" in text
     assert "where the time went" in text
     commands = re.findall(r"^  fusewright (\w+)", text, re.MULTILINE)
     assert len(commands) == 3 and set(commands) <= set(COMMANDS)

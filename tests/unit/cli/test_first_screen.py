@@ -18,6 +18,7 @@ from fusewright.cli import overview
 from fusewright.cli.explain import SCREEN
 from fusewright.cli.summary import Summary, summarise
 from fusewright.runtime.profile import (
+    Decision,
     Flush,
     KernelRecord,
     OpaqueRecord,
@@ -185,3 +186,16 @@ def test_all_of_it(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     _, _, err = run("--full", "p.py")
     assert len(err.splitlines()) > 2 * SCREEN
     assert "flush 1:" in err and "lives in" in err and "more lines" not in err
+
+
+def test_advice_is_about_what_takes_time() -> None:
+    """A fusion that was declined is worth advice where its kernels take a part of the time."""
+    line = ("p.py", 3, 1, 9)
+    why = "their first dims are not known to have the same extent"
+    step = KernelRecord(
+        "k_1", 0.0, 0.02, 1, 8, 8, 16, (Operation("add", "float64", (9,), "memory", line),),
+        (Decision(False, "add and sum", why, line),), "memory", 0.0, "", "",
+    )  # fmt: skip
+    summary = summarise(Profile([Flush("print", line, 0.0, 0.03, [step])], recording=0.0))
+    for whole, told in ((0.1, True), (10.0, False)):
+        assert ("FW403" in "".join(overview.lines_of(summary, whole))) == told

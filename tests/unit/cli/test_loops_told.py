@@ -103,7 +103,11 @@ def test_each_launch_of_a_pykokkos_program_is_told(tmp_path: Path) -> None:
         assert sum(int(each or 1) for each in set(runs)) >= 4, (name, text)
         assert name in page
     # names and lines are those of the work units, not of the loops around them
-    assert set(re.findall(r"loop over (\S+) ", text)) == {"i", "range.block"}
+    assert set(re.findall(r"loop over (\S+) ", text)) == {"i"}
+    assert "in blocks on threads, each in order: it" in text
+    # each kernel is shown once, however often it ran
+    labels = re.findall(r"^. ?.. (K\d+) kernel .* code from", text, re.MULTILINE)
+    assert len(labels) == len(set(labels)) == 3, text
     lines = dict(re.findall(r"kernel (\w+) at \S*program.py:(\d+)", text))
     assert lines == {"add": "6", "double": "10", "running": "14"}
     assert "reduces `acc`" in text
@@ -198,6 +202,49 @@ def test_array_statements_beside_kernels_are_told() -> None:
         float(y.sum())
 
     assert "chained" in [each.name for each in fw.explain(program).kernels]
+
+
+def test_a_kernel_that_runs_again_is_compiled_once() -> None:
+    """Also inside one evaluation, whose kernels are described when it has ended: each of the
+    runs was told as compiled, and its compiling counted as often.
+    """
+
+    @fw.kernel
+    def relaxed(a, b):
+        for i in range(1, a.shape[0]):
+            b[i] = 0.3125 * b[i - 1] + a[i]
+
+    def program() -> None:
+        x, y = fw.asarray(np.ones(40_000)), fw.asarray(np.zeros(40_000))
+        for _ in range(6):
+            relaxed(x, y)
+            relaxed(y, x)
+        float(x.sum())
+
+    with fw.options(background=True):
+        runs = [each for each in fw.explain(program).kernels if each.kind == "loops"]
+    assert len(runs) == 12
+    assert [each.origin for each in runs[1:]] == ["memory"] * (len(runs) - 1)
+    assert [each.compile_seconds for each in runs[1:]] == [0.0] * (len(runs) - 1)
+
+
+def statement_before_a_kernel() -> None:
+    x, y = fw.asarray(np.ones(300_000)), fw.asarray(np.zeros(300_000))
+    chained(100.0 + np.cumsum(x * 3), y)
+    float(y.sum())
+
+
+@pytest.mark.parametrize("before", [0, 3])
+def test_array_statements_have_their_line(before: int) -> None:
+    """Also where the core has been taught the statement before anybody listened."""
+    for _ in range(before):
+        statement_before_a_kernel()
+    first = statement_before_a_kernel.__code__.co_firstlineno
+    found = fw.explain(statement_before_a_kernel)
+    loops = [loop for each in found.kernels if each.kind == "loops" for loop in each.operations]
+    assert loops and all(loop.line for loop in loops)
+    (name,) = {loop.name for loop in loops if loop.line and loop.line[:2] == (__file__, first + 2)}
+    assert name == "chained(100.0 + np.cumsum(x * 3), y)"
 
 
 @fw.kernel

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -18,7 +19,8 @@ from fusewright.cli.explain import print_summary
 from fusewright.cli.report import Story, render, shares
 from fusewright.cli.summary import summarise
 from fusewright.cli.timeline import LANE, WIDTH, draw
-from fusewright.runtime.profile import Profile
+from fusewright.ir.library_steps import ON_PURPOSE
+from fusewright.runtime.profile import Flush, OpaqueRecord, Operation, Profile
 
 VOID = {"meta", "line", "rect", "input", "br", "link", "img"}
 
@@ -220,3 +222,28 @@ def test_units() -> None:
     assert [size(v) for v in (0, 999, 4096, 2.5e9, 1.5e13)] == [
         "0 B", "999 B", "4.10 kB", "2.50 GB", "15.0 TB",
     ]  # fmt: skip
+
+
+def test_library_steps_as_documented_are_no_failure(source: str) -> None:
+    """Only what could have been compiled is told as not compiled."""
+    profile = profiles.small(source)
+    (flush,) = profile.flushes
+    step = flush.steps[1]
+    assert isinstance(step, OpaqueRecord)
+    flush.steps[1] = step._replace(why=ON_PURPOSE)
+    assert "not compiled" not in Page(render(profile, Story("p.py", 0.05))).text.replace(
+        "it is not compiled", ""
+    )
+
+
+def test_a_program_of_loops_alone(source: str) -> None:
+    """It has no array operations, and nothing is unfused; what repeats is shown once."""
+    flush = Flush("print", None, 0.0, 0.03)
+    loop = Operation("for i in range(n)", "", (), "in order", profiles.line(source, 2), "it sums")
+    made = profiles.kernel(0.001, source, (2,))
+    step = replace(made, kind="loops", operations=(loop,), decisions=())
+    flush.steps += [step] * 20
+    page = Page(render(Profile([flush]), Story("p.py", 0.05)))
+    assert "Kernel runs 20 of 1 kernel" in page.text
+    assert "Array operations" not in page.text and "one operation at a time" not in page.text
+    assert "K1 × 20" in page.text

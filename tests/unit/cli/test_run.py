@@ -114,3 +114,24 @@ def test_nothing_asked_for(run: Run, folder: Path) -> None:
     code, _, err = run("--explain", "p.py")
     assert code == 0
     assert "Nothing was evaluated" in err
+
+
+def test_comparing_what_runs_only_with_the_drop_in(run: Run, folder: Path) -> None:
+    """Plain NumPy's run has no PyKokkos: advice to give the option that was given helps nobody."""
+    (folder / "p.py").write_text(
+        "import pykokkos as pk\nprint(pk.View([3], pk.double).extent(0))\n"
+    )
+    code, out, err = run("--compare", "--as", "pykokkos", "p.py")
+    assert code != 0 and not out
+    assert "needs pykokkos itself: install it, or leave `--compare` out" in err
+    assert "--as pykokkos ...` runs" not in err
+
+
+def test_types_that_are_numpys_own_are_named(run: Run, folder: Path) -> None:
+    (folder / "p.py").write_text(
+        "import numpy as np\nx = np.linspace(0.0, 1.0, 200_000)\nl = x.astype(np.longdouble)\n"
+        "print((x * l).size, (np.sin(x) + x.astype(object)).size)\n"
+    )
+    _, _, err = run("--explain", "--full", "p.py")
+    for name in ("float128", "object"):
+        assert f"not compiled: arrays of {name} are NumPy's own" in err

@@ -19,11 +19,13 @@ import numpy as np
 import pytest
 
 import fusewright as fw
+import fusewright.numpy as fnp
 from fusewright._core import native
 from fusewright.cli import overview
 from fusewright.cli.summary import summarise
 from fusewright.runtime import once
 from fusewright.runtime.profile import Flush, Profile, listen
+from fusewright.targets.cpu import portions
 
 RECORDED = None if native is None else 0.0
 NAMES = [each.name for each in overview.shares_of(summarise(Profile(recording=RECORDED)), 1.0)]
@@ -113,6 +115,31 @@ def test_a_kernels_first_call() -> None:
     assert translating.start + translating.seconds <= first.start
     assert profile.recording is not None
     assert profile.recording + translating.seconds + first.seconds + second.seconds <= whole
+
+
+@pytest.mark.skipif(native is None, reason="the native core counts what recording takes")
+def test_planning_what_is_computed_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request that would hold too much is planned in vain first: that is planning, also where an
+    operation that is recorded asks for the values; it was recording, and advice followed from it.
+    """
+    answers = [True]
+
+    def is_hungry(*_: object) -> bool:
+        time.sleep(0.02)
+        return bool(answers) and answers.pop()
+
+    monkeypatch.setattr(portions, "is_hungry", is_hungry)
+    with listen() as profile:
+        began = perf_counter()
+        x = fnp.linspace(0.0, 1.0, 70_001)
+        native.as_recording(fw.evaluate, ([x * k + fnp.cumsum(x - k) for k in range(5)],), {})
+        whole = perf_counter() - began
+    (planning,) = (each for each in profile.once if each.what == "planning")
+    assert planning.seconds >= 0.02 and len(profile.flushes) == 2
+    shares = {part.name: part.seconds for part in overview.shares_of(summarise(profile), whole)}
+    assert shares["planning and starting kernels"] >= planning.seconds
+    assert profile.recording is not None
+    assert profile.recording + planning.seconds + sum(f.seconds for f in profile.flushes) <= whole
 
 
 def test_a_cold_and_a_warm_run(tmp_path: Path) -> None:

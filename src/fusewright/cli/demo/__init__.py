@@ -60,6 +60,7 @@ def _run(request: Request) -> int:
     if again is not None:
         ratio = ran.compared.theirs / again
         print(f"the next run, its code on disk: {seconds(again)}: {ratio:.2f}x")
+    print("a run of its own, in which each step was noted for the page:")
     print("\n".join(split(summary, ran.outcome.seconds)))
     print("\n".join(totals(summary)))
     print(NEXT)

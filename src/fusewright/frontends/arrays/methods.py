@@ -281,8 +281,9 @@ class Methods(Handle):
             wanted = as_dtype(dtype)
         except UnsupportedError:
             return opaque.delegate(
-                "astype", Method("astype"), (self, dtype, order, casting, subok, copy)
-            )
+                "astype", Method("astype"), (self, dtype, order, casting, subok, copy),
+                why=opaque.foreign(dtype),
+            )  # fmt: skip
         if casting != "unsafe":
             check_cast(self._dtype, wanted, casting)
         if wanted is self._dtype and not copy and layouts.is_as_asked(self, order):

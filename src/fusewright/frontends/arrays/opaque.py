@@ -22,7 +22,7 @@ from fusewright.base.source import Span
 from fusewright.frontends.arrays import core, exports, immediate, inplace, record, sharing, trace
 from fusewright.frontends.arrays.core import Handle, wrap
 from fusewright.frontends.arrays.dtypes import as_dtype
-from fusewright.ir.dtypes import DType, from_numpy
+from fusewright.ir.dtypes import BY_NAME, DType, from_numpy
 from fusewright.ir.graph import OPAQUE, PART, SCALAR, Node
 
 if TYPE_CHECKING:
@@ -135,6 +135,20 @@ def _as_declared(value: Any, dtype: DType, shape: tuple[int, ...]) -> Any:
 
 
 LIBRARY = "a library step"  # ir.library_steps.ON_PURPOSE, without loading it
+
+
+def foreign(*operands: Any) -> str:
+    """Why NumPy computes what has a type that is none of ours: of arrays, numbers, or a type.
+
+    >>> foreign(np.ones(3), np.longdouble(2)), foreign("U8")
+    ("arrays of float128 are NumPy's own", "arrays of <U8 are NumPy's own")
+    """
+    types = []
+    for each in operands:
+        given = each if isinstance(each, str | type) else getattr(each, "dtype", object)
+        types += [] if isinstance(each, bool | int | float | complex) else [str(np.dtype(given))]
+    found = [name for name in dict.fromkeys(types) if name not in BY_NAME]
+    return f"arrays of {' and '.join(found or types)} are NumPy's own"
 
 
 def refuse_if_strict(name: str, why: str = DELEGATED) -> None:

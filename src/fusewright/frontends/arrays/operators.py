@@ -167,7 +167,7 @@ def _two_general(name: str) -> Method:
         try:
             result = wrap(map_node(name, left, right))
         except UnsupportedError:
-            return opaque.delegate(name, function, (left, right), why="a type NumPy alone knows")
+            return opaque.delegate(name, function, (left, right), why=opaque.foreign(left, right))
         except agreement.REFUSALS as error:
             return agreement.settled(error, name, function, (left, right), {})
         _learn(ops[name], self, other, reflected, result._dtype)

@@ -32,7 +32,7 @@ class LoopReport:
     `because` is the line that keeps it in order; `folds` are variables updated in any order,
     `scans` those that blocks of iterations begin with.  `made` says that the loop is none of the
     user's: it runs over strips or blocks of those inside it, which run on its threads, or fills an
-    array inside the kernel.
+    array inside the kernel.  `blocks` are stretches of its iterations that threads share.
     """
 
     span: Span
@@ -45,6 +45,7 @@ class LoopReport:
     folds: tuple[str, ...] = ()
     scans: tuple[str, ...] = ()
     made: bool = False
+    blocks: bool = False
 
     @property
     def ways(self) -> tuple[str, ...]:

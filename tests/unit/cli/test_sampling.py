@@ -1,0 +1,71 @@
+"""Where a program's own Python spends its time."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fusewright.cli.sampling import FEWEST, HotLoop, Samples, loop_of, sampled
+
+PROGRAM = """\
+import numpy as np
+x = np.linspace(0.0, 1.0, 400_000)
+total = 0.0
+for k in range(3):
+    y = np.sin(x) * k
+    for each in y:
+        if each > 0.5:
+            total += each * each
+print(total > 0)
+while total > 1e9:
+    total -= 1
+"""
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def program(folder: Path) -> str:
+    (folder / "slow.py").write_text(PROGRAM)
+    return str(folder / "slow.py")
+
+
+@pytest.mark.parametrize(
+    ("line", "loop"), [(1, None), (4, 4), (5, 4), (6, 6), (8, 6), (9, None), (10, 10), (11, 10)]
+)
+def test_the_innermost_loop(program: str, line: int, loop: int | None) -> None:
+    assert loop_of(program, line) == loop
+
+
+def test_what_is_no_source() -> None:
+    assert loop_of("<string>", 3) is None
+
+
+def test_most_of_the_looks(program: str) -> None:
+    samples = Samples()
+    assert samples.loop() is None
+    samples.lines = Counter(
+        {(program, 7): 30, (program, 8): 30, (program, 5): 20, (program, 9): 20}
+    )
+    assert samples.loop() == HotLoop(program, 6, 0.6)
+    samples.lines = Counter({(program, 7): FEWEST - 1})
+    assert samples.loop() is None
+
+
+def test_nobody_looks_afterwards() -> None:
+    with sampled():
+        names = [each.name for each in threading.enumerate()]
+    assert "fusewright-sampling" in names
+    assert "fusewright-sampling" not in [each.name for each in threading.enumerate()]
+
+
+def test_the_slow_loop_is_named(run: Run, program: str) -> None:
+    """A script's time went into a loop over elements, and the advice was about something else."""
+    code, out, err = run("--explain", "slow.py")
+    assert (code, out) == (0, "True\n")
+    assert "go into the loop at slow.py:6: where it goes over elements" in " ".join(err.split()), (
+        err
+    )
