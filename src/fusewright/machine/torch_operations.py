@@ -80,7 +80,7 @@ class LayerTime(NamedTuple):
     operation: float
 
 
-INFERENCE, TRAINING = LayerTime(12_000.0, 3_000.0), LayerTime(30_000.0, 6_000.0)
+INFERENCE, TRAINING = LayerTime(8_000.0, 2_600.0), LayerTime(40_000.0, 7_900.0)
 """Of training, for each of the two graphs."""
 CALL, SEGMENT, INPUT = 1_500.0, 5_000.0, 300.0
 """Nanoseconds: calling one of torch's operations, a segment of ours, and each of its inputs."""

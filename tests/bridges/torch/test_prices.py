@@ -15,6 +15,7 @@ if True:  # torch is there
     import torch.nn.functional as F
     from tests.bridges.torch.test_semantics import compiled, near
     from torch import nn
+    from torch._subclasses.fake_tensor import FakeTensorMode
     from torch.fx.experimental.proxy_tensor import make_fx
     from torch.utils.flop_counter import FlopCounterMode
 
@@ -158,3 +159,16 @@ def test_a_transposed_copy_is_dearer_as_ours() -> None:
     turned, straight = (node for node in nodes if "clone" in str(node.target))
     found = prices.time(turned)
     assert found.ours > found.torch - 2000 and prices.time(straight).ours == 0
+
+
+def test_a_product_into_fresh_pages_saves_something() -> None:
+    """Its result is written by whoever computes it: that is no loss of ours."""
+
+    def head(x: Any, weight: Any) -> Any:
+        return torch.mm(x, weight.t())
+
+    with FakeTensorMode():
+        given = torch.randn(256, 768), torch.randn(50257, 768)
+        nodes = list(make_fx(head)(*given).graph.nodes)
+    (product,) = (node for node in nodes if "mm" in str(node.target))
+    assert prices.saved([product], product.all_input_nodes, prices.elements(product)) > 0

@@ -149,8 +149,7 @@ def time(node: fx.Node) -> ElementTime:
     """
     if multiplications(node):
         whole = _multiplying(node)
-        moved = measured.READ * sum(map(elements, node.all_input_nodes))
-        moved += measured.WRITE * elements(node)
+        moved = _moved(sum(map(elements, node.all_input_nodes)), elements(node))
         return ElementTime(measured.CALL + moved + whole.torch, whole.ours)
     name, each = str(node.target), _of_element(node)
     read = max(map(elements, node.all_input_nodes), default=0)
@@ -175,10 +174,14 @@ def saved(computed: Sequence[fx.Node], inputs: Iterable[fx.Node], outputs: int) 
     """
     gain = sum(each.torch - each.ours for each in map(time, computed))
     given = [each for each in inputs if isinstance(each.meta.get("val"), torch.Tensor)]
-    read = sum(map(elements, given))
-    far = measured.FAR if 4 * (read + outputs) > record.current().second else 1.0
-    moved = (measured.READ * read + measured.WRITE * outputs) * far
+    moved = _moved(sum(map(elements, given)), outputs)
     return gain - moved - measured.SEGMENT - measured.INPUT * len(given)
+
+
+def _moved(read: int, written: int) -> float:
+    """Nanoseconds of reading and writing so many elements, each once."""
+    far = measured.FAR if 4 * (read + written) > record.current().second else 1.0
+    return (measured.READ * read + measured.WRITE * written) * far
 
 
 def graph_price(
