@@ -87,11 +87,12 @@ def note(
 
 
 def declined(count: int, why: str) -> None:
-    """The last graphs run as the model's own after all."""
+    """The last graphs run as the model's own after all, with the operations that would be ours."""
     for place in range(-count, 0):
         graph = graphs[place]
-        whole = ("the whole graph", why, graph.ours)
-        graphs[place] = GraphReport(graph.kind, (), (whole, *graph.theirs))
+        if graph.ours:
+            whole = ("the whole graph", why, graph.ours)
+            graphs[place] = GraphReport(graph.kind, (), (whole, *graph.theirs))
 
 
 def refused(why: str, strict: bool) -> None:
