@@ -153,3 +153,20 @@ def cases() -> dict[str, tuple[nn.Module, tuple[Any, ...]]]:
         "lenet": (LeNet(), (torch.randn(3, 1, 28, 28),)),
         "encoder": (Encoder(), (torch.randn(2, 9, 32),)),
     }
+
+
+class Separable(nn.Module):
+    """A depth-wise convolution and one of single pixels, each normalised, and what was given."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.steps = nn.Sequential(
+            nn.Conv2d(width, width, 3, padding=1, groups=width, bias=False),
+            nn.BatchNorm2d(width),
+            nn.ReLU6(),
+            nn.Conv2d(width, width, 1, bias=False),
+            nn.BatchNorm2d(width),
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.steps(x)

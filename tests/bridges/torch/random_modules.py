@@ -283,7 +283,8 @@ def difference(seed: int, dtype: torch.dtype = torch.float64) -> str:
     model = Small(seed).to(dtype)
     twin = copy.deepcopy(model)
     dynamic = bool(seed % 2)
-    run = torch.compile(twin, backend="fusewright", dynamic=dynamic or None)
+    options = {"always": True}
+    run = torch.compile(twin, backend="fusewright", dynamic=dynamic or None, options=options)
     near = 1e-8 if dtype is torch.float64 else 3e-3
     for which in (0, 1) if dynamic else (0,):
         x = model.given(which)

@@ -107,7 +107,7 @@ def test_nothing_of_a_graph_is_ours() -> None:
 def test_whose_product_it_is_where_torch_multiplies_faster(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Ours from 2 MiB of results on where something follows, from 16 MiB on alone."""
+    """Ours from 32 MiB of results on, which torch writes into fresh pages."""
 
     def products(is_quick: bool, rows: int, follows: bool) -> int:
         monkeypatch.setattr(attention, "is_quick_in_torch", lambda: is_quick)
@@ -123,10 +123,10 @@ def test_whose_product_it_is_where_torch_multiplies_faster(
         return graphs[-1].ours
 
     assert products(False, 1024, True) == 2
-    assert products(True, 1024, True) == 0
-    assert products(True, 2048, True) == 2
-    assert products(True, 2048, False) == 0
-    assert products(True, 16384, False) == 1
+    assert products(True, 16384, True) == 0
+    assert products(True, 32768, True) == 2
+    assert products(True, 16384, False) == 0
+    assert products(True, 32768, False) == 1
 
 
 def test_an_error_of_torchs_tracing_is_the_models_own_or_none() -> None:

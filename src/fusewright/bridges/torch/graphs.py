@@ -38,9 +38,13 @@ Boxed = Callable[[list[Any]], Any]
 """A function of one list, which it empties, so that what is no longer needed is freed."""
 
 
-def compiled(module: fx.GraphModule) -> tuple[Boxed, Partition, list[RunningSegment]]:
-    """A graph's function, what of it is ours, and that as it runs."""
-    parts = partition(module.graph)
+def compiled(
+    module: fx.GraphModule, always: bool = False
+) -> tuple[Boxed, Partition, list[RunningSegment]]:
+    """A graph's function, what of it is ours, and that as it runs; `always` that, too, which is
+    predicted to save nothing.
+    """
+    parts = partition(module.graph, always)
     if not parts.segments or _writes_early(module.graph):
         return _function(module.graph, module), parts, []
     writer = _Writer(parts)

@@ -22,6 +22,14 @@ from fusewright.base.values import dataclass
 from fusewright.bridges.torch import attention
 from fusewright.bridges.torch.convolutions import why_not_pixels
 from fusewright.bridges.torch.matrices import is_ours
+from fusewright.bridges.torch.prices import (
+    GraphPrice,
+    elements,
+    graph_price,
+    result_bytes,
+    saved,
+    traced_extent,
+)
 from fusewright.bridges.torch.rows import ALONE as ALONE_ROWS
 from fusewright.bridges.torch.rows import (
     ATTENTION,
@@ -47,18 +55,17 @@ DTYPES: dict[torch.dtype, DType] = {
     torch.float64: dtypes.FLOAT64,
 }
 """The element types that are ours."""
-FRESH, FRESH_ALONE = 1 << 21, 1 << 24
+FRESH = 1 << 25
 """Bytes of a product's result from which it is ours where torch's library has kernels that multiply
-faster: from there torch writes into fresh pages, and what follows reads from beyond the cache.
-With nothing that follows, what is saved is less.
+as fast: from there on each result is mapped anew (the largest threshold to which glibc's `malloc`
+adapts itself), and writing into fresh pages takes as long as a third of the product.
 """
-FACTORED = PRODUCTS - {ATTENTION}
-"""Products of two operands."""
 LEAST = 2
 """Operations of a segment: one alone is torch's, as there is nothing to fuse it with."""
 ALONE = "it stands alone: there is nothing to fuse it with"
 SMALL = "our kernels for products are for larger ones"
 SLOWER = "torch's operation is faster at these sizes"
+LITTLE = "fusing it with its neighbours is predicted to save nothing"
 TUNED = "torch's library has kernels for this processor with which its operation is faster"
 UNKNOWN = "numbers that the integer type lacks have no value of their own"
 NO_ROW = "it has no row in the table"
@@ -67,13 +74,15 @@ NO_ROW = "it has no row in the table"
 @dataclass(slots=True)
 class GraphSegment:
     """Operations that run together: `members` in order, views among them and parts of several
-    results; `inputs` come from elsewhere, `outputs` are needed elsewhere.
+    results; `inputs` come from elsewhere, `outputs` are needed elsewhere.  It is predicted to save
+    `saved` nanoseconds.
     """
 
     members: list[fx.Node] = field(default_factory=list)
     inputs: list[fx.Node] = field(default_factory=list)
     outputs: list[fx.Node] = field(default_factory=list)
     computed: int = 0
+    saved: float = 0.0
 
 
 @dataclass(slots=True)
@@ -83,6 +92,12 @@ class Partition:
     segments: list[GraphSegment]
     owner: dict[fx.Node, GraphSegment]
     theirs: dict[fx.Node, str]
+
+    def price(self, kind: str) -> GraphPrice:
+        """What the graph costs, as a `forward`, `backward` or `inference` graph."""
+        ours = [node for node in self.owner if node.target is not operator.getitem]
+        others = [node for node, why in self.theirs.items() if why]
+        return graph_price(kind, others, ours, sum(each.saved for each in self.segments))
 
 
 def name_of(node: fx.Node) -> str:
@@ -155,26 +170,15 @@ def _why_no_product(node: fx.Node) -> str:
         (batch, k, *pixels), (n, *_) = shapes
         shapes = [(batch * prod(pixels), k), (k, n)]
     is_large = left.dtype == right.dtype and is_ours((shapes[0], shapes[1]), DTYPES[left.dtype])
-    if is_large and attention.is_quick_in_torch() and _result_bytes(node) < FRESH:
+    if is_large and attention.is_quick_in_torch() and result_bytes(node) < FRESH:
         return TUNED
     return "" if is_large else SMALL
-
-
-def _result_bytes(node: fx.Node) -> int:
-    result = node.meta["val"]
-    return prod(map(traced_extent, result.shape)) * int(result.dtype.itemsize)
 
 
 def _operands(node: fx.Node) -> Sequence[fx.Node]:
     """The two factors of a product; of attention what is multiplied first."""
     factors = slice(0, 2) if name_of(node) in (ATTENTION, CONVOLUTION) else slice(-2, None)
     return list(node.args[factors])
-
-
-def traced_extent(extent: Any) -> int:
-    """An extent; of a symbol, that of the call that was traced."""
-    found = getattr(getattr(extent, "node", None), "hint", extent)
-    return found if isinstance(found, int) else 0
 
 
 def _strange(tensor: torch.Tensor) -> str:
@@ -202,8 +206,8 @@ def is_view(node: fx.Node) -> bool:
     return node.op == "call_function" and name_of(node) in VIEWS
 
 
-def partition(graph: fx.Graph) -> Partition:
-    """The segments of a graph."""
+def partition(graph: fx.Graph, always: bool = False) -> Partition:
+    """The segments of a graph; `always` those, too, that are predicted to save nothing."""
     theirs: dict[fx.Node, str] = {}
     ours: set[fx.Node] = set()
     for node in graph.nodes:
@@ -220,7 +224,7 @@ def partition(graph: fx.Graph) -> Partition:
             theirs[node] = "" if _is_plain(node) else why
         elif not is_view(node):
             ours.add(node)
-    return _chosen(graph, list(_grouped(graph, ours, theirs)), theirs)
+    return _chosen(graph, list(_grouped(graph, ours, theirs)), theirs, always)
 
 
 def base_of(node: fx.Node, theirs: Iterable[fx.Node]) -> fx.Node:
@@ -323,17 +327,22 @@ class _Groups:
         self._above[self.find(a)] = self.find(b)
 
 
-def _chosen(graph: fx.Graph, groups: list[list[fx.Node]], theirs: dict[fx.Node, str]) -> Partition:
+def _chosen(
+    graph: fx.Graph, groups: list[list[fx.Node]], theirs: dict[fx.Node, str], always: bool
+) -> Partition:
     """The groups that are worth running as ours, with what they need and give."""
     owner: dict[fx.Node, GraphSegment] = {}
     segments = []
     for group in groups:
         computed = [node for node in group if node.target is not operator.getitem]
-        why = _why_not_worth(computed)
+        gain = _saved(group, computed, theirs)
+        why = "" if always or gain > 0 else LITTLE
+        if len(computed) < LEAST and not is_worth_alone(computed[0]):
+            why = ALONE
         if why:
             theirs |= {node: why if node in computed else "" for node in group}
             continue
-        segment = GraphSegment(computed=len(computed))
+        segment = GraphSegment(computed=len(computed), saved=gain)
         segments.append(segment)
         owner |= dict.fromkeys(group, segment)
     for segment in segments:
@@ -344,14 +353,15 @@ def _chosen(graph: fx.Graph, groups: list[list[fx.Node]], theirs: dict[fx.Node, 
     return Partition([each for each in segments if each.outputs], owner, theirs)
 
 
-def _why_not_worth(computed: Sequence[fx.Node]) -> str:
-    """Why operations that belong together are no segment; empty where they are."""
-    if len(computed) < LEAST and not is_worth_alone(computed[0]):
-        return ALONE
-    only = all(name_of(node) in FACTORED for node in computed)
-    if only and attention.is_quick_in_torch():
-        return "" if any(_result_bytes(node) >= FRESH_ALONE for node in computed) else TUNED
-    return ""
+def _saved(
+    group: Sequence[fx.Node], computed: Sequence[fx.Node], theirs: dict[fx.Node, str]
+) -> float:
+    """Nanoseconds that a group is predicted to save."""
+    trial = GraphSegment()
+    _fill(trial, list(group), theirs)
+    inside = set(trial.members)
+    outputs = [node for node in trial.members if any(user not in inside for user in node.users)]
+    return saved(computed, trial.inputs, sum(map(elements, outputs)))
 
 
 def _fill(segment: GraphSegment, group: list[fx.Node], theirs: dict[fx.Node, str]) -> None:

@@ -12,7 +12,7 @@ from torch import fx
 from fusewright.base.errors import StrictError
 from fusewright.base.options import current
 from fusewright.base.values import dataclass
-from fusewright.bridges.torch.partition import ALONE, TUNED, Partition, name_of
+from fusewright.bridges.torch.partition import ALONE, LITTLE, TUNED, Partition, name_of
 from fusewright.bridges.torch.running import RunningSegment
 
 KEPT = 64
@@ -70,7 +70,7 @@ def note(
         if not why:
             continue
         counts[name_of(node), why] += 1
-        if why not in (ALONE, TUNED) and (strict or current().strict):
+        if why not in (ALONE, LITTLE, TUNED) and (strict or current().strict):
             raise StrictError(
                 f"{_short(name_of(node))} is no operation of ours",
                 why=f"{why}, and strict=True forbids to leave it to torch in silence" + _line(node),
@@ -84,6 +84,15 @@ def note(
             if name not in _told:
                 _told.add(name)
                 print(f"fusewright: torch runs {_short(name)}: {why}", file=sys.stderr)
+
+
+def declined(count: int, why: str) -> None:
+    """The last graphs run as the model's own after all, with the operations that would be ours."""
+    for place in range(-count, 0):
+        graph = graphs[place]
+        if graph.ours:
+            whole = ("the whole graph", why, graph.ours)
+            graphs[place] = GraphReport(graph.kind, (), (whole, *graph.theirs))
 
 
 def refused(why: str, strict: bool) -> None:

@@ -13,7 +13,8 @@ import torch.nn.functional as F
 
 from fusewright.bridges.torch import attention
 from fusewright.bridges.torch.matrices import is_ours
-from fusewright.bridges.torch.partition import DTYPES, traced_extent
+from fusewright.bridges.torch.partition import DTYPES
+from fusewright.bridges.torch.prices import traced_extent
 
 Tensor = Any
 
