@@ -15,8 +15,7 @@ static int depth;
 static PyFrameObject *innermost; /* borrowed, to be compared only */
 static Py_ssize_t passed, allowed, longest;
 static int same, round_of; /* records from the last place; so many may be an iteration (0: a single one) */
-static const char *package, *programs; /* folders: whose frames are skipped, and whose in it are the user's */
-static PyObject *folders;
+static PyObject *folders; /* the package's, whose frames are skipped; then those of programs in it, which are users' */
 
 #define MOST_INNER 16 /* as in frontends.arrays.iterations */
 typedef struct {
@@ -57,8 +56,15 @@ static int is_ours(PyFrameObject *frame)
 {
     PyCodeObject *code = PyFrame_GetCode(frame);
     const char *file = PyUnicode_AsUTF8(code->co_filename);
-    int ours = file != NULL && strncmp(file, package, strlen(package)) == 0 && strncmp(file, programs, strlen(programs)) != 0;
-    if (file == NULL)
+    int ours = 0;
+    for (Py_ssize_t i = 0; file != NULL && i < PyTuple_GET_SIZE(folders); i++) {
+        const char *folder = PyUnicode_AsUTF8(PyTuple_GET_ITEM(folders, i));
+        int is_within = folder != NULL && strncmp(file, folder, strlen(folder)) == 0;
+        ours = i == 0 ? is_within : ours && !is_within;
+        if (!ours)
+            break;
+    }
+    if (!ours)
         forgive();
     Py_DECREF(code);
     return ours;
@@ -231,22 +237,24 @@ static PyObject *get_places(PyObject *module, PyObject *none)
     return found;
 }
 
-/* set_folders((package, programs)) */
+/* set_folders((package, programs, ...)) */
 static PyObject *set_folders(PyObject *module, PyObject *given)
 {
     (void)module;
-    const char *ours, *users;
-    if (!PyArg_ParseTuple(given, "ss", &ours, &users))
+    if (!PyTuple_CheckExact(given)) {
+        PyErr_SetString(PyExc_TypeError, "folders are a tuple");
         return NULL;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(given); i++)
+        if (PyUnicode_AsUTF8(PyTuple_GET_ITEM(given, i)) == NULL)
+            return NULL;
     Py_XSETREF(folders, Py_NewRef(given));
-    package = ours;
-    programs = users;
     Py_RETURN_NONE;
 }
 
 PyMethodDef place_methods[] = {
     {"set_places", set_places, METH_VARARGS, "Where the last record stood: those further on need not be told of."},
     {"places", get_places, METH_NOARGS, "How many records have passed so, and where the last one stood."},
-    {"set_folders", set_folders, METH_O, "The package's folder, and the one in it that is the user's."},
+    {"set_folders", set_folders, METH_O, "The package's folder, and those in it that are users'."},
     {NULL},
 };

@@ -25,8 +25,9 @@ Span = tuple[str, int, int, int]
 """File, line, column (from 1), end column (exclusive, from 1; 0 where only the line is known)."""
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + "/"
-PROGRAMS = frozenset({f"{PACKAGE}cli/demo/tsunami.py"})
-"""What the package brings along but a user could have written: its lines are the user's."""
+PROGRAMS = (f"{PACKAGE}cli/demo/tsunami.py", f"{PACKAGE}cli/gallery/programs/")
+"""What the package brings along but a user could have written: its lines are the user's, and its
+loops are looked for."""
 BETWEEN = contextlib.__file__
 """What stands between a `with` statement and what it enters."""
 _inside: dict[str, bool] = {}
@@ -39,7 +40,7 @@ def is_inside(code: CodeType) -> bool:
     if found is None:
         if len(_inside) > 4096:
             _inside.clear()
-        ours = file.startswith(PACKAGE) and file not in PROGRAMS
+        ours = file.startswith(PACKAGE) and not file.startswith(PROGRAMS)
         found = _inside[file] = ours or file == BETWEEN
     return found
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fusewright.base import source
 from fusewright.cli import compare, gallery
 from fusewright.cli.gallery.catalogue import ENTRIES
 from fusewright.cli.main import main
@@ -109,3 +110,19 @@ def _chunks(data: bytes) -> list[tuple[bytes, bytes]]:
 def test_large_pictures_are_reduced() -> None:
     assert gallery.reduced(np.zeros((1000, 500))).shape == (167, 84)
     assert gallery.reduced(np.zeros((100, 192))).shape == (100, 192)
+
+
+def test_lines_and_loops_of_shipped_programs_are_a_users(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They lie in the package's folder: their loops were not looked for, and every kernel stood at
+    a line of `runpy`.
+    """
+    for entry in ENTRIES.values():
+        assert not source.is_inside(compile("0", str(gallery.FOLDER / entry.file), "exec"))
+    assert source.is_inside(gallery.measure.__code__)
+    report = tmp_path / "report.html"
+    program = str(gallery.FOLDER / "heat.py")
+    assert main(["explain", "--report", str(report), program, "64"]) == 0
+    assert "heat.py:" in capsys.readouterr().err + report.read_text()
+    assert "runpy" not in report.read_text()

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch import fx
 
+from fusewright.base import words
 from fusewright.base.values import dataclass
 from fusewright.bridges.torch import attention
 from fusewright.bridges.torch.rows import ALONE, ATTENTION, CONVOLUTION, PRODUCTS
@@ -54,9 +55,13 @@ class GraphPrice:
 
     def __str__(self) -> str:
         return (
-            f"segments of ours would save {self.saved / 1000:.0f} us of {self.eager / 1000:.0f}, "
-            f"and calling them costs {self.layers / 1000:.0f}"
+            f"segments of ours would save {_told(self.saved)} of {_told(self.eager)}, "
+            f"and calling them costs {_told(self.layers)}"
         )
+
+
+def _told(nanoseconds: float) -> str:
+    return words.seconds(nanoseconds * 1e-9)
 
 
 def traced_extent(extent: Any) -> int:

@@ -385,7 +385,7 @@ def _flush_iterations(loop: Loop, period: int) -> None:
 
 
 def _tell_core() -> None:
-    native.set_folders((source.PACKAGE, f"{source.PACKAGE}cli/demo/"))
+    native.set_folders((source.PACKAGE, *source.PROGRAMS))
     native.set_trace(pending, passed_gate, _evaluate, note_bytes, _settle, lock, left_alone)
     native.set_gate(gate, -1 if _noting else _due)
 
