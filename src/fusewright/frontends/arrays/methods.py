@@ -282,7 +282,7 @@ class Methods(Handle):
         except UnsupportedError:
             return opaque.delegate(
                 "astype", Method("astype"), (self, dtype, order, casting, subok, copy),
-                why=opaque.foreign(dtype),
+                why=opaque.foreign(np.empty(0, dtype)),
             )  # fmt: skip
         if casting != "unsafe":
             check_cast(self._dtype, wanted, casting)

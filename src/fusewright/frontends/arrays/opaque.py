@@ -138,15 +138,13 @@ LIBRARY = "a library step"  # ir.library_steps.ON_PURPOSE, without loading it
 
 
 def foreign(*operands: Any) -> str:
-    """Why NumPy computes what has a type that is none of ours: of arrays, numbers, or a type.
+    """Why NumPy computes what has a type that is none of ours: of arrays, numbers, or anything.
 
-    >>> foreign(np.ones(3), np.longdouble(2)), foreign("U8")
-    ("arrays of float128 are NumPy's own", "arrays of <U8 are NumPy's own")
+    >>> foreign(np.ones(3), np.longdouble(2)), foreign(np.ones(3), "text", None)
+    ("arrays of float128 are NumPy's own", "arrays of str and NoneType are NumPy's own")
     """
-    types = []
-    for each in operands:
-        given = each if isinstance(each, str | type) else getattr(each, "dtype", object)
-        types += [] if isinstance(each, bool | int | float | complex) else [str(np.dtype(given))]
+    others = [each for each in operands if not isinstance(each, bool | int | float | complex)]
+    types = [str(getattr(each, "dtype", type(each).__name__)) for each in others]
     found = [name for name in dict.fromkeys(types) if name not in BY_NAME]
     return f"arrays of {' and '.join(found or types)} are NumPy's own"
 

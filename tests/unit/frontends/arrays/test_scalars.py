@@ -90,6 +90,16 @@ def test_odd_comparisons() -> None:
     assert (x == None).tolist() == [False, False]  # noqa: E711
     assert (x != None).tolist() == [True, True]  # noqa: E711
     assert (x == "text") is False or not np.any(np.asarray(x == "text"))
+    for other in (b"text", object(), {}, np.array(["a", "b"]), np.datetime64("2026-11-27"), Odd()):
+        for compare in (operator.eq, operator.ne):
+            wanted = compare(np.arange(2), other)
+            assert np.array_equal(np.asarray(compare(x, other)), np.asarray(wanted)), other
+
+
+class Odd:
+    """Another library's array: its type is none of NumPy's."""
+
+    dtype = "category of 3"
 
 
 WRITES = {
