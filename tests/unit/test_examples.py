@@ -17,7 +17,7 @@ PRINTS = {
     "02_explain": "kept in cache",
     "03_fusion": "every bit is the same",
     "04_reductions": "one operation at a time",
-    "05_stencils": "if 1 <= i and i < n - 1:",
+    "05_stencils": "for i in range(max(begin, 1), min(end, n - 1)):",
     "06_views": "for i in range(n):  # threads",
     "07_jit": "is run anew each time",
     "08_options": "strict=True forbids",
