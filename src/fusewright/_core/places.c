@@ -60,7 +60,7 @@ static int is_ours(PyFrameObject *frame)
     for (Py_ssize_t i = 0; file != NULL && i < PyTuple_GET_SIZE(folders); i++) {
         const char *folder = PyUnicode_AsUTF8(PyTuple_GET_ITEM(folders, i));
         int is_within = folder != NULL && strncmp(file, folder, strlen(folder)) == 0;
-        ours = i == 0 ? is_within : ours && !is_within;
+        ours = is_within == (i == 0);
         if (!ours)
             break;
     }

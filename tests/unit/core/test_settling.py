@@ -13,6 +13,16 @@ from fusewright._core import native
 
 pytestmark = pytest.mark.skipif(native is None, reason="the native core is not in use")
 
+
+def _printed(folder: Path, program: str, *words: str) -> str:
+    """What a program prints in a process of its own, with an empty cache folder."""
+    return subprocess.run(
+        [sys.executable, "-c", program, *words],
+        env=os.environ | {"FUSEWRIGHT_CACHE_DIR": str(folder)},
+        capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+
+
 PROGRAM = """
 import sys
 import numpy as np
@@ -42,12 +52,8 @@ print(len(told))
 
 @pytest.mark.parametrize("size", [20, 700])
 def test_a_request_of_many_operations_is_told_once(size: int, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(size)],
-        env=os.environ | {"FUSEWRIGHT_CACHE_DIR": str(tmp_path)},
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert done.stdout == "1\n"
+    printed = _printed(tmp_path, PROGRAM, str(size))
+    assert printed == "1\n"
 
 
 SHARED = """
@@ -72,12 +78,8 @@ print(len(told) < 40, len(told))
 
 def test_memory_that_others_see_is_no_reason_to_ask(tmp_path: Path) -> None:
     """Each of 400 evaluations asked Python what comes next: a third of a program's time."""
-    done = subprocess.run(
-        [sys.executable, "-c", SHARED],
-        env=os.environ | {"FUSEWRIGHT_CACHE_DIR": str(tmp_path)},
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert done.stdout.startswith("True "), done.stdout
+    printed = _printed(tmp_path, SHARED)
+    assert printed.startswith("True "), printed
 
 
 STEADY = """
@@ -110,9 +112,5 @@ def test_a_steady_loop_asks_for_nothing(tmp_path: Path) -> None:
     """A flush in the core is one request: its parts were taken for values somebody asked for, and
     each of them called Python (2,700 times in 500 steps of such a program).
     """
-    done = subprocess.run(
-        [sys.executable, "-c", STEADY],
-        env=os.environ | {"FUSEWRIGHT_CACHE_DIR": str(tmp_path)},
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert done.stdout.startswith("True "), done.stdout
+    printed = _printed(tmp_path, STEADY)
+    assert printed.startswith("True "), printed

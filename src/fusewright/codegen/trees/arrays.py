@@ -11,7 +11,7 @@ A call runs the units [LOW, HIGH): rows, tiles of `TILE` elements, or elements.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from fusewright.codegen.boxes import (
     boxes,
@@ -74,6 +74,7 @@ ZERO = const(0, INT64)
 ONE = const(1, INT64)
 Bounds = tuple[Expr, Expr]
 Nodes = tuple[Node, ...]
+NodesOf = Callable[[Sequence[Member], Sequence[Nest]], Nodes]
 
 
 def tree_of_arrays(
@@ -211,27 +212,25 @@ class _ArrayBuild:
     def _columns(self) -> Nodes:
         """The thread's rows a block at a time, and boxes of few columns with the rows in lanes."""
         (phase,) = self.kernel.phases
-        stage, made = phase[0].stage, list[Node]()
-        last = len(stage.extents) - 1
-        here = tuple(map(index, range(last - 1)))
-        for members, nests in boxes(phase):
-            box = nests[0].box
-            is_whole = linear.distance(box.high[-2], stage.extents[-2]) == 0
-            rows = END if is_whole else least(END, box.high[-2])
-            low = BEGIN if linear.constant(box.low[-2]) == 0 else most(BEGIN, box.low[-2])
-            along = (box.low[-1], box.high[-1])
-            if widest(box) <= NARROW:
-                bodies = self.derived.primitives([nest.body for nest in nests])
-                lanes = LaneMapping(width_of(bodies, self.vector_bytes, self.large))
-                step = together(self._stores(members, nests))
-                down = MappedLoop(last - 1, low, rows, (step,), lanes=lanes)
-                nodes: Nodes = (MappedLoop(last, *along, (down,)),)
-            else:
-                inner = self._innermost(members, nests, last, along)
-                nodes = (MappedLoop(last - 1, low, rows, inner),)
-            condition = inside(nests[0], stage, here)
-            made += nodes if condition is None else (Branch(condition, nodes),)
-        return over_row_blocks(self.kernel, made)
+        before = self.kernel.shared - 1
+        return over_row_blocks(self.kernel, self._each_box(phase, before, self._column_box))
+
+    def _column_box(self, phase: Sequence[Member], nests: Sequence[Nest]) -> Nodes:
+        """One box of a block's rows."""
+        box, extents = nests[0].box, phase[0].stage.extents
+        last = len(extents) - 1
+        is_whole = linear.distance(box.high[-2], extents[-2]) == 0
+        rows = END if is_whole else least(END, box.high[-2])
+        low = BEGIN if linear.constant(box.low[-2]) == 0 else most(BEGIN, box.low[-2])
+        along = (box.low[-1], box.high[-1])
+        if widest(box) > NARROW:
+            inner = self._innermost(phase, nests, last, along)
+            return (MappedLoop(last - 1, low, rows, inner),)
+        bodies = self.derived.primitives([nest.body for nest in nests])
+        lanes = LaneMapping(width_of(bodies, self.vector_bytes, self.large))
+        step = together(self._stores(phase, nests))
+        down = MappedLoop(last - 1, low, rows, (step,), lanes=lanes)
+        return (MappedLoop(last, *along, (down,)),)
 
     def _block_runs(self) -> Nodes:
         """The thread's rows a block at a time: all of its elements are one loop."""
@@ -286,10 +285,14 @@ class _ArrayBuild:
 
     def _row_phase(self, phase: Sequence[Member], shared: int, unit: Expr) -> Nodes:
         """All boxes of a phase for one index of the shared dims."""
+        return self._each_box(phase, shared, lambda m, nests: self._box(m, nests, shared, unit))
+
+    def _each_box(self, phase: Sequence[Member], shared: int, nodes_of: NodesOf) -> Nodes:
+        """The boxes of a phase, each where the index of the leading dims lies in it."""
         stage, made = phase[0].stage, list[Node]()
         here = tuple(map(index, range(shared)))
         for members, nests in boxes(phase):
-            nodes = self._box(members, nests, shared, unit)
+            nodes = nodes_of(members, nests)
             condition = inside(nests[0], stage, here)
             made += nodes if condition is None else (Branch(condition, nodes),)
         return tuple(made)
