@@ -5,6 +5,8 @@ from __future__ import annotations
 import runpy
 import shutil
 import struct
+import subprocess
+import sys
 import zlib
 from pathlib import Path
 
@@ -112,9 +114,7 @@ def test_large_pictures_are_reduced() -> None:
     assert gallery.reduced(np.zeros((100, 192))).shape == (100, 192)
 
 
-def test_lines_and_loops_of_shipped_programs_are_a_users(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_lines_and_loops_of_shipped_programs_are_a_users(tmp_path: Path) -> None:
     """They lie in the package's folder: their loops were not looked for, and every kernel stood at
     a line of `runpy`.
     """
@@ -123,6 +123,7 @@ def test_lines_and_loops_of_shipped_programs_are_a_users(
     assert source.is_inside(gallery.measure.__code__)
     report = tmp_path / "report.html"
     program = str(gallery.FOLDER / "heat.py")
-    assert main(["explain", "--report", str(report), program, "64"]) == 0
-    assert "heat.py:" in capsys.readouterr().err + report.read_text()
+    words = [sys.executable, "-m", "fusewright", "explain", "--report", str(report), program, "64"]
+    done = subprocess.run(words, check=True, capture_output=True, text=True)
+    assert "heat.py:" in done.stderr + report.read_text()
     assert "runpy" not in report.read_text()
