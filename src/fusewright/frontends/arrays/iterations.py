@@ -33,6 +33,10 @@ WORK = 160
 it.
 """
 WINDOW = 2 * WORK
+"""Records of an iteration, at most, that is computed at once although a loop inside it comes round
+more often; so many are waited for before the first flush.
+"""
+WATCH = 5 * WORK
 """Records a loop is watched for."""
 ROUND = 12
 """Records taken for an iteration where one place makes them all: a multiple of what an operation
@@ -132,9 +136,9 @@ class Schedule:
     """
 
     __slots__ = (
-        "_alone", "_arrived", "_asked", "_before", "_counted", "_frame", "_inner", "_least",
-        "_longer", "_looks", "_met", "_others", "_same", "_stood", "_strayed", "_told", "count",
-        "length", "loop", "patience", "period", "turn", "waits", "watching",
+        "_alone", "_arrived", "_asked", "_before", "_counted", "_ended", "_frame", "_inner",
+        "_least", "_longer", "_looks", "_met", "_others", "_same", "_stood", "_strayed", "_told",
+        "count", "length", "loop", "patience", "period", "turn", "waits", "watching",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -148,6 +152,7 @@ class Schedule:
         self._counted = self._strayed = 0
         self._asked = self._stood = self._frame = 0
         self._inner: list[tuple[CodeType, int, int]] = []
+        self._ended: list[Loop] = []  # before they had made the work that was waited for
         self._met: dict[tuple[int, int, int], tuple[int, Loop]] = {}
         self._before: list[Place] = []
         self.waits = False
@@ -157,7 +162,7 @@ class Schedule:
 
     def watch(self) -> None:
         """Look at every record for a while."""
-        self.watching = 5 * WORK
+        self.watching = WATCH
         self._met.clear()
 
     def catch_up(self) -> None:
@@ -215,6 +220,7 @@ class Schedule:
         # Not by the loop itself: a code object's hash takes all its constants.
         where = (loop.depth, id(loop.code), loop.start)
         last = self._met[where][0] if where in self._met else None
+        self._met = {key: met for key, met in self._met.items() if not _is_outer(loop, met[1])}
         self._met[where] = (self._looks, loop)  # kept: its code keeps its id
         known = self.loop
         if known is not None and known != loop and known.holds(loop):
@@ -228,6 +234,10 @@ class Schedule:
         if loop != known and not self.watching and self.patience:
             self.patience -= 1
             self.watch()
+            if not self.length:  # a list comprehension, say: the loop around it is looked for
+                self._ended.append(known)
+                self.loop, self.period = None, length
+                return True
         self._arrived += 1
         if self.length:
             self._notice(length)
@@ -258,16 +268,18 @@ class Schedule:
         self._stood = whole
         if waits and whole <= 2 * period and 3 * period <= WINDOW:
             return False
-        if period > WORK and self.loop is not None:
+        if self.loop is not None and period > (WORK if self.count == 1 else WINDOW):
             return None
         work, least = enough()
         if period <= record.DEFAULT.flush_records:
             work = max(work, WORK)
         self.loop, self.period, self._inner = loop, period, []
         self._alone = self._same > 0
+        least = least if 2 * period <= WORK else 1
         self.count, self._least = max(-(-work // period), least), min(work, WORK) // 2
         self.length = 0
-        if work > WORK:  # worth waiting for from the first: look again when it is due
+        if work > WORK and loop not in self._ended:
+            # Worth waiting for from the first: look again when it is due.
             self._arrived, self.watching, self.waits = self.count - 1, 0, True
             return False
         self._recall()
