@@ -27,13 +27,6 @@ _THIS_FOLDER = os.path.dirname(os.path.realpath(__file__))
 _PARSING = os.path.join(os.path.dirname(_THIS_FOLDER), "base", "source.py")
 INTERRUPTED = 130
 """What a shell reports for a program that Ctrl-C ended (128 + SIGINT)."""
-FRAME_WORDS = 1 << 15
-"""The size of the frame that the program's frames stand on, in words of 8 bytes that are never
-touched.  CPython keeps frames in pieces of 16 KiB, and maps and unmaps the next piece at each call
-across the end of one (`push_chunk` in pystate.c): 5 to 10 us, and a program that imports
-scikit-learn did so ten thousand times.  A large frame gets a piece of the next power of two,
-512 KiB: the other half of it holds all that most programs call.
-"""
 
 
 class ProgramNotFound(Exception):
@@ -169,9 +162,6 @@ def _until_exit(code: CodeType, namespace: dict[str, Any]) -> None:
     except SystemExit as end:
         if end.code not in (None, 0):
             raise
-
-
-_until_exit.__code__ = _until_exit.__code__.replace(co_stacksize=FRAME_WORDS)
 
 
 def _report(error: BaseException | None, plain: bool = False) -> int:
