@@ -80,14 +80,18 @@ def opened(kind: type) -> type:
     return kind
 
 
+def _overwrites(original: Function, args: tuple[Any, ...]) -> bool:
+    place = [*inspect.signature(original).parameters].index("overwrite_input")
+    return len(args) > place and bool(args[place])
+
+
 def overwriting(original: Function, ours: Function) -> Function:
     """Our function; NumPy's, with our arrays lent to it, where the argument is given away."""
-    place = [*inspect.signature(original).parameters].index("overwrite_input")
     lending = writing(original)
 
     @wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:
-        gives = kwargs.get("overwrite_input") or (len(args) > place and args[place])
+        gives = kwargs.get("overwrite_input") or (len(args) > 1 and _overwrites(original, args))
         return (lending if gives else ours)(*args, **kwargs)
 
     return call
@@ -97,6 +101,13 @@ class Iterators(type):
     """The class of what `nditer` names: NumPy's iterators walk over our memory, and write there
     where they are told to.
     """
+
+    @property
+    def __signature__(cls) -> inspect.Signature | None:
+        """NumPy's, where that knows one."""
+        with suppress(ValueError):
+            return inspect.signature(np.nditer)
+        return None
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         return np.nditer(*lend(args), **lend(kwargs))
@@ -108,15 +119,8 @@ class Iterators(type):
         return issubclass(kind, np.nditer)
 
 
-def _members() -> dict[str, Any]:
-    """What the class of NumPy's has, and its signature where NumPy knows that."""
-    found = {name: part for name, part in vars(np.nditer).items() if not name.startswith("__")}
-    with suppress(ValueError):
-        found["__signature__"] = inspect.signature(np.nditer)
-    return {**found, "__doc__": np.nditer.__doc__}
-
-
-nditer = Iterators("nditer", (), _members())
+_members = {name: part for name, part in vars(np.nditer).items() if not name.startswith("__")}
+nditer = Iterators("nditer", (), {**_members, "__doc__": np.nditer.__doc__})
 kinds.shown[Iterators] = type
 
 
