@@ -137,7 +137,7 @@ class Memory:
             return self.builder.value(
                 f"shufflevector {kind} {raw}, {kind} poison, <{width} x i32> <{order}>"
             )
-        if pace is not None and pace * size == 2 * dtype.itemsize and in_pairs(layout.buffer):
+        if pace is not None and pace * size == 2 * dtype.itemsize and _is_part(layout.buffer, rest):
             return self._load_part(layout, rest, size, dtype, width)
         return self._gather(layout, offset, size, dtype, width)
 
@@ -333,6 +333,16 @@ class Memory:
             f"{kind} {value}, <{width} x ptr> align {memory.itemsize} {where}, "
             f"{self._lanes_of(width)})"
         )
+
+
+def _is_part(buffer: Buffer, offset: Expr) -> bool:
+    """Whether an offset is that of one part in each of some pairs: of `x[i, j]` with two columns,
+    `j` tells which part, and both are read only where that is a literal.
+    """
+    if buffer.dtype.is_complex or not in_pairs(buffer):
+        return buffer.dtype.is_complex
+    counts = linear.terms(offset).items()
+    return buffer.strides is None and all(n % 2 == 0 or t.name == "const" for t, n in counts)
 
 
 def _memory_type(dtype: DType) -> DType:

@@ -1,0 +1,105 @@
+"""Arrays that begin or end where memory does: who reads or writes one byte beside them is killed.
+
+As a program it runs array statements on such arrays and says which it is about to run.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from tests.evaluators import begin
+
+import fusewright as fw
+import fusewright.numpy as fnp
+
+Array = np.ndarray[Any, Any]
+PAGE = mmap.PAGESIZE
+_libc = ctypes.CDLL(None, use_errno=True)
+_kept: list[Any] = []
+
+
+def at_the_edge(values: Array, end: bool) -> Array:
+    """A copy of them in memory of its own: after its last byte, or before its first, is none."""
+    pages = -(-values.nbytes // PAGE)
+    memory = mmap.mmap(-1, (pages + 2) * PAGE)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    for page in (0, pages + 1):
+        if _libc.mprotect(ctypes.c_void_p(address + page * PAGE), PAGE, 0):
+            raise OSError(ctypes.get_errno(), "mprotect")
+    _kept.append(memory)
+    offset = PAGE + (pages * PAGE - values.nbytes) * end
+    made: Array = np.ndarray(values.shape, values.dtype, memory, offset)
+    made[...] = values
+    return made
+
+
+STATEMENTS: dict[str, Callable[[Any, Any], Any]] = {
+    "columns turned": lambda np, x: np.concatenate((x[:, 1:], x[:, :1]), axis=1),
+    "rows turned": lambda np, x: np.concatenate((x[1:], x[:1])),
+    "a column": lambda np, x: x[:, -1] + x[:, 0],
+    "columns reversed": lambda np, x: x[:, ::-1] + x,
+    "rows reversed": lambda np, x: x[::-1] + x,
+    "every other": lambda np, x: np.ravel(x)[::2] * 2,
+    "every other, reversed": lambda np, x: np.ravel(x)[::-2] * 2,
+    "shifted": lambda np, x: np.ravel(x)[1:] + np.ravel(x)[:-1],
+    "rolled": lambda np, x: np.roll(x, 1, 1) + np.roll(x, -1, 0),
+    "turned": lambda np, x: x.T + 1,
+    "chosen": lambda np, x: np.where(x[:, :1] == x, x, -x),
+    "sums of rows": lambda np, x: x.sum(1),
+    "sums of columns": lambda np, x: x.sum(0),
+    "the sum of a column": lambda np, x: x[:, 0].sum() + x[:, -1].sum(),
+    "taken": lambda np, x: x[np.arange(len(x)) // 2],
+}
+
+
+def _swap(x: Any) -> None:
+    x[:, 0] = x[:, -1] + 1
+
+
+def _roll(x: Any) -> None:
+    x[:, -1] = x[::-1, 0] * 2
+
+
+def _border(x: Any) -> None:
+    x[0], x[-1] = x[-1] + 1, x[0]
+
+
+WRITES = (_swap, _roll, _border)
+
+
+def main() -> None:
+    """Run every statement on every kind of array, at both ends, against NumPy."""
+    for dtype in ("f8", "f4", "i2", "u1", "c16"):
+        for columns in (1, 2, 3, 4, 5):
+            for rows in (1, 3, 8, 61, 750):
+                values = (np.arange(rows * columns) % 7).reshape(rows, columns).astype(dtype)
+                for end, features in ((False, "auto"), (True, "auto"), (True, "avx2")):
+                    print(dtype, values.shape, "end" if end else "start", features, flush=True)
+                    with fw.options(small=0, interpret=False, threads=1, features=features):
+                        _checked(values, end)
+
+
+def _checked(values: Array, end: bool) -> None:
+    begin()
+    plain = at_the_edge(values, end)
+    with fw.lazy():
+        x: Any = fnp.asarray(plain)
+        for name, statement in STATEMENTS.items():
+            print("  ", name, flush=True)
+            np.testing.assert_array_equal(np.asarray(statement(fnp, x)), statement(np, values))
+        for write in WRITES:
+            print("  ", write.__name__, flush=True)
+            wanted = values.copy()
+            write(wanted)
+            x = fnp.asarray(at_the_edge(values, end))
+            write(x)
+            np.testing.assert_array_equal(np.asarray(x), wanted)
+    _kept.clear()
+
+
+if __name__ == "__main__":
+    main()
