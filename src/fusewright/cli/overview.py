@@ -82,16 +82,21 @@ def lines_of(summary: Summary, whole: float | None, hot: HotLoop | None = None) 
     """
     if not summary.flushes:
         yield "Nothing was evaluated: no array value was asked for."
-        return
-    parts = [] if whole is None else shares_of(summary, whole)
     if whole is not None:
         yield from split(summary, whole)
-    yield from totals(summary)
-    yield from _dearest(summary)
-    advice = list(_advice(summary, parts, hot))[:MOST_ADVICE]
+    if summary.flushes:
+        yield from totals(summary)
+        yield from _dearest(summary)
+    advice = advice_of(summary, whole, hot)
     if advice:
         yield "what to try:"
         yield from (f"  {each}" for each in advice)
+
+
+def advice_of(summary: Summary, whole: float | None, hot: HotLoop | None = None) -> list[str]:
+    """What to try, in sentences."""
+    parts = [] if whole is None else shares_of(summary, whole)
+    return list(_advice(summary, parts, hot))[:MOST_ADVICE]
 
 
 def split(summary: Summary, whole: float) -> Iterator[str]:

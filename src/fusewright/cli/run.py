@@ -220,7 +220,7 @@ def _run_once(request: Request, plain: Path | None, timed: Path | None = None) -
     at_end = ask_at_the_end if wanted or request.listens else None
     if request.pyscf:
         importlib.import_module("fusewright.bridges.pyscf").install()
-    with _listening(request.listens) as profile, _sampled(request.explain) as samples:
+    with _listening(request.listens) as profile, _sampled(request.listens) as samples:
         outcome = execute(request.program, Settings(request.plain, request.library, at_end))
     hot = None if samples is None else samples.loop()
     if profile is not None:
@@ -334,6 +334,7 @@ def _write_report(request: Request, ran: Ran) -> None:
         agrees=ran.compared.agrees if ran.compared else None,
         comparisons=ran.compared.rows if ran.compared else (),
         picture=ran.picture,
+        hot=ran.hot,
     )
     request.report.write_text(render(ran.profile, story), encoding="utf-8")
 

@@ -57,7 +57,7 @@ class Samples:
 
 
 @contextmanager
-def sampled(wanted: bool = True) -> Iterator[Samples]:
+def sampled() -> Iterator[Samples]:
     """Look at the calling thread while the `with` block runs."""
     samples, ended, thread = Samples(), threading.Event(), threading.get_ident()
 
@@ -68,14 +68,12 @@ def sampled(wanted: bool = True) -> Iterator[Samples]:
                 samples.lines[place] += 1
 
     looker = threading.Thread(target=look, name="fusewright-sampling", daemon=True)
-    if wanted:
-        looker.start()
+    looker.start()
     try:
         yield samples
     finally:
         ended.set()
-        if wanted:
-            looker.join()
+        looker.join()
 
 
 def _own_place(frame: FrameType | None) -> Place | None:

@@ -69,3 +69,19 @@ def test_the_slow_loop_is_named(run: Run, program: str) -> None:
     assert "go into the loop at slow.py:6: where it goes over elements" in " ".join(err.split()), (
         err
     )
+
+
+def test_the_page_names_it_too(run: Run, program: str) -> None:
+    run("--report", "page.html", "slow.py")
+    page = Path("page.html").read_text()
+    assert "What to try" in page and "go into the loop at slow.py:6" in page
+
+
+def test_a_program_without_arrays_of_ours(run: Run, folder: Path) -> None:
+    """Nothing was evaluated, so nothing was said of the loop that took all of the time."""
+    loop = "for k in range(30_000_000):\n    total += k\n    if total > 1e13:\n        break\n"
+    (folder / "plain.py").write_text(f"total = 0.0\n{loop}")
+    _, _, err = run("--explain", "plain.py")
+    said = " ".join(err.split())
+    assert "Nothing was evaluated" in said and "go into the loop at plain.py:2" in said, said
+    assert "array operations ran" not in said
