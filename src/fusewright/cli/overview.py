@@ -10,6 +10,7 @@ from fusewright.cli.console import place
 from fusewright.cli.sampling import HotLoop
 from fusewright.cli.summary import KernelGroup, OpaqueGroup, Summary
 from fusewright.ir.library_steps import ON_PURPOSE
+from fusewright.plan.loops.plan import OF_FLOATS
 from fusewright.runtime.decisions import KINDS
 from fusewright.runtime.profile import first_case
 
@@ -111,6 +112,8 @@ def totals(summary: Summary) -> Iterator[str]:
     """What ran, and how much memory it moved."""
     flushes = sum(f.runs for f in summary.flushes)
     operations = count(summary.operations, "array operation")
+    if any(kernel.kind == "loops" for kernel in summary.kernels):
+        operations += " and loops of kernels"
     yield (
         f"{count(flushes, 'flush') if flushes == 1 else f'{flushes:,} flushes'}: "
         f"{f'{operations} ran as ' if summary.operations else ''}"
@@ -148,6 +151,10 @@ def often(runs: int) -> str:
 
 
 # -- the dearest steps ----------------------------------------------------------------------------
+
+
+def _keeps_float_order(step: KernelGroup) -> bool:
+    return any(OF_FLOATS in operation.why for operation in step.operations)
 
 
 def _dearest(summary: Summary) -> Iterator[str]:
@@ -205,7 +212,15 @@ def _advice(summary: Summary, parts: list[TimeShare], hot: HotLoop | None) -> It
             yield f"{where} is left to the library: call it less often, or on less"
         else:
             yield f"{where} is not compiled: {step.why}"
-    if kernels > LARGE and summary.bytes_unfused < 1.2 * summary.bytes_moved:
+    ordered = [step for step in summary.kernels if _keeps_float_order(step)]
+    if ordered and sum(step.seconds for step in ordered) > LARGE * whole:
+        step = max(ordered, key=lambda each: each.seconds)
+        loop = next(o for o in step.operations if OF_FLOATS in o.why)
+        yield (
+            f"the loop at {place(loop.line)} takes its floats in order, for the same last bits: "
+            "under fw.options(reassociate=True) it runs in vectors and on threads"
+        )
+    elif kernels > LARGE and summary.bytes_unfused < 1.2 * summary.bytes_moved:
         yield (
             "little was fused: a value that is asked for (float(), print(), if, an index) ends an "
             "expression; ask once, after the last step"

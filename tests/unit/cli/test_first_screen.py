@@ -199,3 +199,15 @@ def test_advice_is_about_what_takes_time() -> None:
     summary = summarise(Profile([Flush("print", line, 0.0, 0.03, [step])], recording=0.0))
     for whole, told in ((0.1, True), (10.0, False)):
         assert ("FW403" in "".join(overview.lines_of(summary, whole))) == told
+
+
+def test_sums_of_floats_in_order(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("p.py").write_text(
+        "import numpy as np\nimport fusewright as fw\n\n\n@fw.kernel\ndef energy(x):\n    s = 0.0\n"
+        "    for i in range(len(x)):\n        s += x[i]\n    return s\n\n\n"
+        "x = np.ones(1_000_000)\nfor k in range(400):\n    e = float(energy(x))\n"
+    )
+    _, _, err = run("--explain", "p.py")
+    advice = " ".join(err.partition("what to try:")[2].split())
+    assert "the loop at p.py:8 takes its floats in order" in advice, err
