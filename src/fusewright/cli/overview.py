@@ -214,8 +214,8 @@ def _advice(summary: Summary, parts: list[TimeShare], hot: HotLoop | None) -> It
             yield f"{where} is not compiled: {step.why}"
     ordered = [step for step in summary.kernels if _keeps_float_order(step)]
     if ordered and sum(step.seconds for step in ordered) > LARGE * whole:
-        step = max(ordered, key=lambda each: each.seconds)
-        loop = next(o for o in step.operations if OF_FLOATS in o.why)
+        dearest = max(ordered, key=lambda each: each.seconds)
+        loop = next(o for o in dearest.operations if OF_FLOATS in o.why)
         yield (
             f"the loop at {place(loop.line)} takes its floats in order, for the same last bits: "
             "under fw.options(reassociate=True) it runs in vectors and on threads"
