@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.tree import Tree
 
-    from fusewright.cli.sampling import HotLoop
+    from fusewright.cli.sampling import HotPlace
 
 MOST_FLUSHES = 20
 """Kinds of flush printed; the HTML report has them all."""
@@ -30,11 +30,11 @@ def print_summary(
     console: Console,
     whole: float | None = None,
     full: bool = False,
-    hot: HotLoop | None = None,
+    hot: HotPlace | None = None,
 ) -> None:
     """The first screen; then, where there is room on it or it is asked for, one tree for each kind
-    of flush.  `whole` is the program's time in seconds, `hot` the loop that its own Python
-    spends most of its time in.
+    of flush.  `whole` is the program's time in seconds, `hot` the loop, or the package,
+    that most of its own time goes into.
     """
     first = list(overview.lines_of(summary, whole, hot))
     console.print(*first, sep="\n", markup=False)

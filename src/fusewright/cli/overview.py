@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from fusewright.base.words import count, seconds, size, times_as_much
 from fusewright.cli.console import place
-from fusewright.cli.sampling import HotLoop
+from fusewright.cli.sampling import HotPlace
 from fusewright.cli.summary import KernelGroup, OpaqueGroup, Summary
 from fusewright.ir.library_steps import ON_PURPOSE
 from fusewright.plan.loops.plan import OF_FLOATS
@@ -77,13 +77,13 @@ class _Rest:
         return taken
 
 
-def lines_of(summary: Summary, whole: float | None, hot: HotLoop | None = None) -> Iterator[str]:
-    """What the first screen says; `whole` is the program's time, where it is known, `hot` the loop
-    that its own Python spends most of its time in.
+def lines_of(summary: Summary, whole: float | None, hot: HotPlace | None = None) -> Iterator[str]:
+    """What the first screen says; `whole` is the program's time, where it is known, `hot` the loop,
+    or the package, that most of its own time goes into.
     """
     if not summary.flushes:
         yield "Nothing was evaluated: no array value was asked for."
-    if whole is not None:
+    if whole is not None and (summary.flushes or whole > NOTICED):
         yield from split(summary, whole)
     if summary.flushes:
         yield from totals(summary)
@@ -94,7 +94,7 @@ def lines_of(summary: Summary, whole: float | None, hot: HotLoop | None = None) 
         yield from (f"  {each}" for each in advice)
 
 
-def advice_of(summary: Summary, whole: float | None, hot: HotLoop | None = None) -> list[str]:
+def advice_of(summary: Summary, whole: float | None, hot: HotPlace | None = None) -> list[str]:
     """What to try, in sentences."""
     parts = [] if whole is None else shares_of(summary, whole)
     return list(_advice(summary, parts, hot))[:MOST_ADVICE]
@@ -182,7 +182,7 @@ def _dear(step: KernelGroup | OpaqueGroup) -> str:
 # -- what to try ----------------------------------------------------------------------------------
 
 
-def _advice(summary: Summary, parts: list[TimeShare], hot: HotLoop | None) -> Iterator[str]:
+def _advice(summary: Summary, parts: list[TimeShare], hot: HotPlace | None) -> Iterator[str]:
     """What follows from the figures, the most useful first."""
     whole = sum(part.seconds for part in parts)
     shares = [part.seconds / whole for part in parts] if whole else [0.0] * 8
@@ -196,10 +196,18 @@ def _advice(summary: Summary, parts: list[TimeShare], hot: HotLoop | None) -> It
         )
     elif hot is not None and own > NOTEWORTHY and hot.share * own * whole > FELT:
         took, where = seconds(hot.share * own * whole), place((hot.file, hot.line, 1, 0))
-        yield (
-            f"about {took} of {OWN} go into the loop at {where}: where it goes over elements, put "
-            "it into a function under @fw.kernel, or write statements on whole arrays"
-        )
+        into = f"about {took} of {OWN} go into"
+        if hot.package:
+            numpys = (
+                "arrays of few elements, and functions without a compiled form, are NumPy's own"
+            )
+            why = numpys if hot.package == "numpy" else "that is not Fusewright's to make faster"
+            yield f"{into} {hot.package}, called at {where}: {why}"
+        else:
+            yield (
+                f"{into} the loop at {where}: where it goes over elements, put it into a function "
+                "under @fw.kernel, or write statements on whole arrays"
+            )
     elif own > 2 * LARGE and whole > NOTICED:
         yield (
             "most of the time is the program's own Python: loops over elements belong into "

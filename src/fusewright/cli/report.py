@@ -18,7 +18,7 @@ from fusewright.cli.console import version_of
 from fusewright.cli.listing import listings
 from fusewright.cli.overview import advice_of, shares_of
 from fusewright.cli.picture import drawn
-from fusewright.cli.sampling import HotLoop
+from fusewright.cli.sampling import HotPlace
 from fusewright.cli.summary import KernelGroup, Summary, summarise
 from fusewright.cli.timeline import busiest_kernels, draw
 from fusewright.runtime.decisions import KINDS, DecisionClass
@@ -43,7 +43,8 @@ class Story:
     """What the page says around the profile: the program, its end, how it compares with NumPy.
 
     `seconds` are those of the recorded run, `own_seconds` those that are compared with NumPy's:
-    of a run that nobody recorded; `hot` is the loop that its own Python spends most of its time in.
+    of a run that nobody recorded.  `hot` is the loop, or the package, that most of its own time
+    goes into.
     """
 
     title: str
@@ -54,7 +55,7 @@ class Story:
     agrees: bool | None = None
     comparisons: tuple[Comparison, ...] = ()
     picture: Any = None
-    hot: HotLoop | None = None
+    hot: HotPlace | None = None
 
     @property
     def picture_link(self) -> str:
