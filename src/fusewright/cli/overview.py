@@ -153,10 +153,6 @@ def often(runs: int) -> str:
 # -- the dearest steps ----------------------------------------------------------------------------
 
 
-def _keeps_float_order(step: KernelGroup) -> bool:
-    return any(OF_FLOATS in operation.why for operation in step.operations)
-
-
 def _dearest(summary: Summary) -> Iterator[str]:
     """The steps that took longest, each with its line and what kept it from being faster."""
     steps: list[KernelGroup | OpaqueGroup] = [*summary.kernels, *summary.opaque]
@@ -195,19 +191,7 @@ def _advice(summary: Summary, parts: list[TimeShare], hot: HotPlace | None) -> I
             "what repeats into a function under fw.jit, which records once"
         )
     elif hot is not None and own > NOTEWORTHY and hot.share * own * whole > FELT:
-        took, where = seconds(hot.share * own * whole), place((hot.file, hot.line, 1, 0))
-        into = f"about {took} of {OWN} go into"
-        if hot.package:
-            numpys = (
-                "arrays of few elements, and functions without a compiled form, are NumPy's own"
-            )
-            why = numpys if hot.package == "numpy" else "that is not Fusewright's to make faster"
-            yield f"{into} {hot.package}, called at {where}: {why}"
-        else:
-            yield (
-                f"{into} the loop at {where}: where it goes over elements, put it into a function "
-                "under @fw.kernel, or write statements on whole arrays"
-            )
+        yield _hot(hot, hot.share * own * whole)
     elif own > 2 * LARGE and whole > NOTICED:
         yield (
             "most of the time is the program's own Python: loops over elements belong into "
@@ -220,21 +204,49 @@ def _advice(summary: Summary, parts: list[TimeShare], hot: HotPlace | None) -> I
             yield f"{where} is left to the library: call it less often, or on less"
         else:
             yield f"{where} is not compiled: {step.why}"
+    if kernels > LARGE:
+        yield from _about_kernels(summary, whole)
+    for each in summary.blocked:
+        kind = KINDS[each.code]
+        if each.seconds > NOTEWORTHY * whole and not kind.mend.startswith("Nothing"):
+            at = f"{each.what} at {place(each.line)}"
+            yield f"not fused{times(each.runs)}: {at}: {first_case(each.why)} [{each.code}]"
+
+
+def _hot(hot: HotPlace, spent: float) -> str:
+    """Where seconds of the program's own Python go."""
+    where = place((hot.file, hot.line, 1, 0))
+    into = f"about {seconds(spent)} of {OWN} go into"
+    if hot.package == "numpy":
+        return (
+            f"{into} numpy, called at {where}: arrays of few elements, and functions without a "
+            "compiled form, are NumPy's own"
+        )
+    if hot.package:
+        return f"{into} {hot.package}, called at {where}: that is not Fusewright's to make faster"
+    return (
+        f"{into} the loop at {where}: where it goes over elements, put it into a function under "
+        "@fw.kernel, or write statements on whole arrays"
+    )
+
+
+def _about_kernels(summary: Summary, whole: float) -> Iterator[str]:
+    """What would make the kernels faster."""
     ordered = [step for step in summary.kernels if _keeps_float_order(step)]
-    if ordered and sum(step.seconds for step in ordered) > LARGE * whole:
+    if sum(step.seconds for step in ordered) > LARGE * whole:
         dearest = max(ordered, key=lambda each: each.seconds)
         loop = next(o for o in dearest.operations if OF_FLOATS in o.why)
         yield (
             f"the loop at {place(loop.line)} takes its floats in order, for the same last bits: "
             "under fw.options(reassociate=True) it runs in vectors and on threads"
         )
-    elif kernels > LARGE and summary.bytes_unfused < 1.2 * summary.bytes_moved:
+    elif summary.bytes_unfused < 1.2 * summary.bytes_moved:
         yield (
             "little was fused: a value that is asked for (float(), print(), if, an index) ends an "
             "expression; ask once, after the last step"
         )
-    for each in summary.blocked:
-        kind = KINDS[each.code]
-        if each.seconds > NOTEWORTHY * whole and not kind.mend.startswith("Nothing"):
-            at = f"{each.what} at {place(each.line)}"
-            yield f"not fused{times(each.runs)}: {at}: {first_case(each.why)} [{each.code}]"
+
+
+def _keeps_float_order(step: KernelGroup) -> bool:
+    """Whether a loop of it is kept from vectors and threads by that alone."""
+    return any(OF_FLOATS in operation.why for operation in step.operations)
