@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -17,6 +18,8 @@ from fusewright.runtime.profile import first_case
 MOST_DEAREST = 3
 """Steps told first, those that took longest."""
 MOST_ADVICE = 3
+MOST_NAMED = 4
+"""Operations by which a kernel is told from others."""
 LARGE = 0.3
 """A share of the time that is worth advice."""
 NOTEWORTHY = 0.05
@@ -171,8 +174,20 @@ def _dear(step: KernelGroup | OpaqueGroup) -> str:
         whys = [o.why for o in step.operations if o.why and o.is_ordered]
         whys += [f"{d.what} not fused: {d.short}" for d in step.decisions if not d.fused]
         line, why, what = next(iter(lines), None), next(iter(whys), ""), "kernel"
-    told = f"  {step.label} {what} {step.name} at {place(line)}{times(step.runs)}, "
+    name = step.name if isinstance(step, OpaqueGroup) else called(step)
+    told = f"  {step.label} {what} {name} at {place(line)}{times(step.runs)}, "
     return told + seconds(step.seconds) + (f": {why}" if why else "")
+
+
+def called(kernel: KernelGroup) -> str:
+    """What a kernel computes: its name where the user gave it one, or its commonest operations."""
+    if kernel.kind != "arrays":
+        return kernel.name
+    names = Counter(o.name for o in kernel.operations if o.place != "input")
+    most = [name for name, _ in names.most_common(MOST_NAMED)]
+    what = f"of {count(names.total(), 'operation')}"
+    more = ", ..." if len(names) > len(most) else ""
+    return f"{what} ({', '.join(most)}{more})" if most else kernel.name
 
 
 # -- what to try ----------------------------------------------------------------------------------
