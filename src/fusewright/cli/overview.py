@@ -104,9 +104,13 @@ def advice_of(summary: Summary, whole: float | None, hot: HotPlace | None = None
 
 
 def split(summary: Summary, whole: float) -> Iterator[str]:
-    """The parts of a program's time, a line for each."""
+    """The parts of a program's time, a line for each; where nothing was evaluated only those that
+    took time.
+    """
     yield f"where the time went, of {seconds(whole)}:"
     for part in shares_of(summary, whole):
+        if not summary.flushes and not part.seconds:
+            continue
         share = part.seconds / whole if whole else 0.0
         yield f"  {share:4.0%} {part.name}, {seconds(part.seconds)}"
 
