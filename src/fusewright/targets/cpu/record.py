@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from math import prod
 from time import perf_counter
 from typing import Any
@@ -141,6 +141,7 @@ def _with_code(
     )
 
 
+@lru_cache(maxsize=MOST_DESCRIBED)
 def kernel_name(text: str) -> str:
     """A name that is the same wherever the code is."""
     return f"k_{hashlib.sha256(text.encode()).hexdigest()[:8]}"
