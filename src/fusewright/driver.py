@@ -22,7 +22,7 @@ from fusewright.ir import graph
 from fusewright.ir.graph import Node
 from fusewright.runtime import reuse
 from fusewright.runtime.listening import listeners
-from fusewright.runtime.once import elapsed, note, noted
+from fusewright.runtime.once import elapsed, note
 from fusewright.runtime.trace import Key, Known, Slice, computed_once, take
 from fusewright.targets.cpu import (
     ahead,
@@ -391,9 +391,7 @@ def cached() -> int:
 def _tell(began: float, *what: Any) -> None:
     """Run (`record.run`), and tell every listener what ran; planning and compiling began before."""
     profile.not_recording(elapsed(began))
-    with noted("telling"):
-        run = record.run  # it is loaded now
-    profile.as_evaluation(run, began, *what)
+    profile.as_evaluation(record.run, began, *what)
 
 
 hooks.set_evaluate(evaluate, driver=True)

@@ -1,10 +1,13 @@
-"""Library steps that NumPy runs at once are told to those who listen, too."""
+"""When somebody begins to listen, what makes records is loaded, before the program that is recorded
+begins; and library steps that NumPy runs at once are told, too.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from fusewright.base.later import later
+from fusewright.base.loading import load
 from fusewright.frontends.arrays import opaque
 from fusewright.runtime.listening import listeners, watchers
 
@@ -22,11 +25,12 @@ def _note(note: opaque.Note) -> None:
     profile.not_recording(note.seconds)
 
 
-def _listen_to_numpy(comes: bool) -> None:
+def _listen(comes: bool) -> None:
     opaque.listeners[:] = [each for each in opaque.listeners if each is not _note]
     if comes:
+        load("fusewright.targets.cpu.record")
         opaque.listeners.append(_note)
 
 
-watchers.append(_listen_to_numpy)
-_listen_to_numpy(bool(listeners))  # somebody may have begun to listen before this was loaded
+watchers.append(_listen)
+_listen(bool(listeners))  # somebody may have begun to listen before this was loaded

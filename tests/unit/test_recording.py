@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,8 +16,10 @@ from tests.unit.programs_of import array, softmax
 import fusewright as fw
 import fusewright.numpy as np
 from fusewright import driver
+from fusewright.base import source
 from fusewright.frontends.arrays.opaque import opaque
 from fusewright.runtime.profile import Profile, listen, listeners
+from fusewright.targets.cpu import record
 
 
 def value() -> Any:
@@ -154,10 +159,47 @@ def test_an_operation_is_counted_in_one_kernel_only() -> None:
     assert unfused[0] == unfused[1]
 
 
-def test_the_packaged_program_is_a_users() -> None:
-    from fusewright.base import source
-
-    (program,) = source.PROGRAMS
+@pytest.mark.parametrize("program", source.PROGRAMS)
+def test_packaged_programs_are_users(program: str) -> None:
     assert Path(program).exists()
     code = compile("def f(a): return a + 1", program, "exec")
     assert not source.is_inside(code) and source.is_inside(driver.evaluate.__code__)
+
+
+def test_listings_are_written_when_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most who listen read none: the tree of a kernel's code is made for one that is read, once."""
+    made = []
+    original = record.tree_once
+
+    def tree(*planned: Any) -> Any:
+        made.append(len(planned) == 4)
+        return original(*planned)
+
+    monkeypatch.setattr(record, "tree_once", tree)
+    with listen() as profile:
+        x = np.linspace(0.0, 1.0, 1013)
+        float((np.sqrt(x) * 3.0 + np.sin(x)).sum())
+    assert made and not any(made)
+    assert all("for i in" in kernel.loops == kernel.loops for kernel in profile.kernels)
+    assert sum(made) == len(profile.kernels)
+
+
+def test_records_hold_no_values() -> None:
+    """References are counted: a value that only a record held would be stored."""
+    x = np.linspace(0.0, 1.0, 1013)
+    y = np.exp(x - x.max())
+    held = y._node
+    gc.disable()
+    try:
+        before = [sys.getrefcount(each) for each in (held, *held.args)]
+        explained = fw.explain(y)
+        assert [sys.getrefcount(each) for each in (held, *held.args)] == before
+    finally:
+        gc.enable()
+    assert explained.kernels
+
+
+def test_what_makes_records_is_loaded_before_the_program() -> None:
+    code = "import sys; from fusewright.runtime.profile import listen\nwith listen():\n"
+    code += "    assert 'fusewright.targets.cpu.record' in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)

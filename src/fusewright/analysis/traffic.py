@@ -107,6 +107,10 @@ class _Counter:
         self.elsewhere = tree.declared.scratch | {each.buffer for each in self.units.partials}
         self.reads: list[Access] = []
         self.writes: list[Access] = []
+        # The same sizes, strides and terms stand in many accesses.
+        self.sizes: dict[Expr, int] = {}
+        self.strides: dict[tuple[int, int], tuple[int, ...]] = {}
+        self.splits: dict[Expr, tuple[int | None, Expr] | None] = {}
 
     def call(self) -> None:
         """A call for all units, and what is combined when it has run."""
@@ -124,7 +128,10 @@ class _Counter:
 
     def _size(self, expr: Expr) -> int:
         """A number that follows from parameters alone."""
-        return self._of(expr)[0]
+        found = self.sizes.get(expr)
+        if found is None:
+            found = self.sizes[expr] = self._of(expr)[0]
+        return found
 
     # -- nodes ----------------------------------------------------------------------------------
 
@@ -205,11 +212,12 @@ class _Counter:
 
     def _access(self, number: int, indices: Sequence[Expr], width: int) -> Access:
         space, first = self.places(number)
-        buffer = self.tree.declared.buffers[number]
         steps: dict[int, int] = {}
-        for position, stride in zip(indices, self._strides(buffer, len(indices)), strict=True):
+        for position, stride in zip(indices, self._strides(number, len(indices)), strict=True):
             for term, factor in linear.terms(position).items():
-                split = _split(term)
+                if term not in self.splits:
+                    self.splits[term] = _split(term)
+                split = self.splits[term]
                 if split is None:
                     return self._bound(number, width)
                 dim, size = split
@@ -226,7 +234,14 @@ class _Counter:
         low, high = self.ranges[dim]
         return high - low + 1
 
-    def _strides(self, buffer: Buffer, rank: int) -> tuple[int, ...]:
+    def _strides(self, number: int, rank: int) -> tuple[int, ...]:
+        found = self.strides.get((number, rank))
+        if found is None:
+            buffer = self.tree.declared.buffers[number]
+            found = self.strides[number, rank] = self._strides_of(buffer, rank)
+        return found
+
+    def _strides_of(self, buffer: Buffer, rank: int) -> tuple[int, ...]:
         """The byte stride of each index; those of all dims may be one, and a complex number has two
         parts.
         """

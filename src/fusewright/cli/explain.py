@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from fusewright.base.words import count, seconds, size
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.tree import Tree
 
-    from fusewright.cli.sampling import HotLoop
+    from fusewright.cli.sampling import HotPlace
 
 MOST_FLUSHES = 20
 """Kinds of flush printed; the HTML report has them all."""
@@ -30,27 +30,51 @@ def print_summary(
     console: Console,
     whole: float | None = None,
     full: bool = False,
-    hot: HotLoop | None = None,
+    hot: HotPlace | None = None,
 ) -> None:
     """The first screen; then, where there is room on it or it is asked for, one tree for each kind
-    of flush.  `whole` is the program's time in seconds, `hot` the loop that its own Python
-    spends most of its time in.
+    of flush.  `whole` is the program's time in seconds, `hot` the loop, or the package,
+    that most of its own time goes into.
     """
     first = list(overview.lines_of(summary, whole, hot))
     console.print(*first, sep="\n", markup=False)
-    with console.capture() as captured:
-        shown: set[str] = set()
-        for flush in summary.flushes[:MOST_FLUSHES]:
-            console.print(_flush_tree(flush, shown))
-        left = len(summary.flushes) - MOST_FLUSHES
-        if left > 0:
-            console.print(f"... and {left} more kinds of flush: --report shows them all")
-    trees = captured.get()
-    lines = trees.count("\n")
-    if full or len(first) + lines <= SCREEN:
+    if full:
+        for text in _flushes(summary, console):
+            console.file.write(text)
+        return
+    trees = _that_fit(summary, console, SCREEN - len(first))
+    if trees is not None:
         console.file.write(trees)
-    else:
-        console.print(f"{lines:,} more lines say what ran, kernel by kernel: --full prints them")
+        return
+    kernels = len(summary.kernels)
+    each = f"each of the {kernels} kernels" if kernels > 1 else "the kernel"
+    console.print(f"--full prints what {each} ran, and why; --report FILE writes a page")
+
+
+def _that_fit(summary: Summary, console: Console, most: int) -> str | None:
+    """What ran, kernel by kernel; None where it has more lines.  What does not fit takes seconds to
+    print, so it is not tried where there are too many operations, and not printed to its end.
+    """
+    if sum(len(kernel.operations) for kernel in summary.kernels) > most:
+        return None
+    found = ""
+    for text in _flushes(summary, console):
+        found += text
+        if found.count("\n") > most:
+            return None
+    return found
+
+
+def _flushes(summary: Summary, console: Console) -> Iterator[str]:
+    """A tree for each kind of flush, as the console prints it."""
+    shown: set[str] = set()
+    for flush in summary.flushes[:MOST_FLUSHES]:
+        with console.capture() as captured:
+            console.print(_flush_tree(flush, shown))
+        yield captured.get()
+    left = len(summary.flushes) - MOST_FLUSHES
+    if left > 0:
+        yield f"... and {left} more kinds of flush: --report shows them all\n"
 
 
 def _flush_tree(flush: FlushGroup, shown: set[str]) -> Tree:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from fusewright.base.words import count, seconds, size, times_as_much
 from fusewright.cli.console import place
-from fusewright.cli.sampling import HotLoop
+from fusewright.cli.sampling import HotPlace
 from fusewright.cli.summary import KernelGroup, OpaqueGroup, Summary
 from fusewright.ir.library_steps import ON_PURPOSE
+from fusewright.plan.loops.plan import OF_FLOATS
 from fusewright.runtime.decisions import KINDS
 from fusewright.runtime.profile import first_case
 
 MOST_DEAREST = 3
 """Steps told first, those that took longest."""
 MOST_ADVICE = 3
+MOST_NAMED = 4
+"""Operations by which a kernel is told from others."""
 LARGE = 0.3
 """A share of the time that is worth advice."""
 NOTEWORTHY = 0.05
@@ -76,28 +80,37 @@ class _Rest:
         return taken
 
 
-def lines_of(summary: Summary, whole: float | None, hot: HotLoop | None = None) -> Iterator[str]:
-    """What the first screen says; `whole` is the program's time, where it is known, `hot` the loop
-    that its own Python spends most of its time in.
+def lines_of(summary: Summary, whole: float | None, hot: HotPlace | None = None) -> Iterator[str]:
+    """What the first screen says; `whole` is the program's time, where it is known, `hot` the loop,
+    or the package, that most of its own time goes into.
     """
     if not summary.flushes:
         yield "Nothing was evaluated: no array value was asked for."
-        return
-    parts = [] if whole is None else shares_of(summary, whole)
-    if whole is not None:
+    if whole is not None and (summary.flushes or whole > NOTICED):
         yield from split(summary, whole)
-    yield from totals(summary)
-    yield from _dearest(summary)
-    advice = list(_advice(summary, parts, hot))[:MOST_ADVICE]
+    if summary.flushes:
+        yield from totals(summary)
+        yield from _dearest(summary)
+    advice = advice_of(summary, whole, hot)
     if advice:
         yield "what to try:"
         yield from (f"  {each}" for each in advice)
 
 
+def advice_of(summary: Summary, whole: float | None, hot: HotPlace | None = None) -> list[str]:
+    """What to try, in sentences."""
+    parts = [] if whole is None else shares_of(summary, whole)
+    return list(_advice(summary, parts, hot))[:MOST_ADVICE]
+
+
 def split(summary: Summary, whole: float) -> Iterator[str]:
-    """The parts of a program's time, a line for each."""
+    """The parts of a program's time, a line for each; where nothing was evaluated only those that
+    took time.
+    """
     yield f"where the time went, of {seconds(whole)}:"
     for part in shares_of(summary, whole):
+        if not summary.flushes and not part.seconds:
+            continue
         share = part.seconds / whole if whole else 0.0
         yield f"  {share:4.0%} {part.name}, {seconds(part.seconds)}"
 
@@ -106,6 +119,8 @@ def totals(summary: Summary) -> Iterator[str]:
     """What ran, and how much memory it moved."""
     flushes = sum(f.runs for f in summary.flushes)
     operations = count(summary.operations, "array operation")
+    if any(kernel.kind == "loops" for kernel in summary.kernels):
+        operations += " and loops of kernels"
     yield (
         f"{count(flushes, 'flush') if flushes == 1 else f'{flushes:,} flushes'}: "
         f"{f'{operations} ran as ' if summary.operations else ''}"
@@ -163,14 +178,26 @@ def _dear(step: KernelGroup | OpaqueGroup) -> str:
         whys = [o.why for o in step.operations if o.why and o.is_ordered]
         whys += [f"{d.what} not fused: {d.short}" for d in step.decisions if not d.fused]
         line, why, what = next(iter(lines), None), next(iter(whys), ""), "kernel"
-    told = f"  {step.label} {what} {step.name} at {place(line)}{times(step.runs)}, "
+    name = step.name if isinstance(step, OpaqueGroup) else called(step)
+    told = f"  {step.label} {what} {name} at {place(line)}{times(step.runs)}, "
     return told + seconds(step.seconds) + (f": {why}" if why else "")
+
+
+def called(kernel: KernelGroup) -> str:
+    """What a kernel computes: its name where the user gave it one, or its commonest operations."""
+    if kernel.kind != "arrays":
+        return kernel.name
+    names = Counter(o.name for o in kernel.operations if o.place != "input")
+    most = [name for name, _ in names.most_common(MOST_NAMED)]
+    what = f"of {count(names.total(), 'operation')}"
+    more = ", ..." if len(names) > len(most) else ""
+    return f"{what} ({', '.join(most)}{more})" if most else kernel.name
 
 
 # -- what to try ----------------------------------------------------------------------------------
 
 
-def _advice(summary: Summary, parts: list[TimeShare], hot: HotLoop | None) -> Iterator[str]:
+def _advice(summary: Summary, parts: list[TimeShare], hot: HotPlace | None) -> Iterator[str]:
     """What follows from the figures, the most useful first."""
     whole = sum(part.seconds for part in parts)
     shares = [part.seconds / whole for part in parts] if whole else [0.0] * 8
@@ -183,11 +210,7 @@ def _advice(summary: Summary, parts: list[TimeShare], hot: HotLoop | None) -> It
             "what repeats into a function under fw.jit, which records once"
         )
     elif hot is not None and own > NOTEWORTHY and hot.share * own * whole > FELT:
-        took, where = seconds(hot.share * own * whole), place((hot.file, hot.line, 1, 0))
-        yield (
-            f"about {took} of {OWN} go into the loop at {where}: where it goes over elements, put "
-            "it into a function under @fw.kernel, or write statements on whole arrays"
-        )
+        yield _hot(hot, hot.share * own * whole)
     elif own > 2 * LARGE and whole > NOTICED:
         yield (
             "most of the time is the program's own Python: loops over elements belong into "
@@ -200,13 +223,49 @@ def _advice(summary: Summary, parts: list[TimeShare], hot: HotLoop | None) -> It
             yield f"{where} is left to the library: call it less often, or on less"
         else:
             yield f"{where} is not compiled: {step.why}"
-    if kernels > LARGE and summary.bytes_unfused < 1.2 * summary.bytes_moved:
-        yield (
-            "little was fused: a value that is asked for (float(), print(), if, an index) ends an "
-            "expression; ask once, after the last step"
-        )
+    if kernels > LARGE:
+        yield from _about_kernels(summary, whole)
     for each in summary.blocked:
         kind = KINDS[each.code]
         if each.seconds > NOTEWORTHY * whole and not kind.mend.startswith("Nothing"):
             at = f"{each.what} at {place(each.line)}"
             yield f"not fused{times(each.runs)}: {at}: {first_case(each.why)} [{each.code}]"
+
+
+def _hot(hot: HotPlace, spent: float) -> str:
+    """Where seconds of the program's own Python go."""
+    where = place((hot.file, hot.line, 1, 0))
+    into = f"about {seconds(spent)} of {OWN} go into"
+    if hot.package == "numpy":
+        return (
+            f"{into} numpy, called at {where}: arrays of few elements, and functions without a "
+            "compiled form, are NumPy's own"
+        )
+    if hot.package:
+        return f"{into} {hot.package}, called at {where}: that is not Fusewright's to make faster"
+    return (
+        f"{into} the loop at {where}: where it goes over elements, put it into a function under "
+        "@fw.kernel, or write statements on whole arrays"
+    )
+
+
+def _about_kernels(summary: Summary, whole: float) -> Iterator[str]:
+    """What would make the kernels faster."""
+    ordered = [step for step in summary.kernels if _keeps_float_order(step)]
+    if sum(step.seconds for step in ordered) > LARGE * whole:
+        dearest = max(ordered, key=lambda each: each.seconds)
+        loop = next(o for o in dearest.operations if OF_FLOATS in o.why)
+        yield (
+            f"the loop at {place(loop.line)} takes its floats in order, for the same last bits: "
+            "under fw.options(reassociate=True) it runs in vectors and on threads"
+        )
+    elif summary.bytes_unfused < 1.2 * summary.bytes_moved:
+        yield (
+            "little was fused: a value that is asked for (float(), print(), if, an index) ends an "
+            "expression; ask once, after the last step"
+        )
+
+
+def _keeps_float_order(step: KernelGroup) -> bool:
+    """Whether a loop of it is kept from vectors and threads by that alone."""
+    return any(OF_FLOATS in operation.why for operation in step.operations)

@@ -16,8 +16,9 @@ from fusewright.base.words import count, seconds, size, times_as_much
 from fusewright.cli.compare import Comparison
 from fusewright.cli.console import version_of
 from fusewright.cli.listing import listings
-from fusewright.cli.overview import shares_of
+from fusewright.cli.overview import advice_of, shares_of
 from fusewright.cli.picture import drawn
+from fusewright.cli.sampling import HotPlace
 from fusewright.cli.summary import KernelGroup, Summary, summarise
 from fusewright.cli.timeline import busiest_kernels, draw
 from fusewright.runtime.decisions import KINDS, DecisionClass
@@ -42,7 +43,8 @@ class Story:
     """What the page says around the profile: the program, its end, how it compares with NumPy.
 
     `seconds` are those of the recorded run, `own_seconds` those that are compared with NumPy's:
-    of a run that nobody recorded.
+    of a run that nobody recorded.  `hot` is the loop, or the package, that most of its own time
+    goes into.
     """
 
     title: str
@@ -53,6 +55,7 @@ class Story:
     agrees: bool | None = None
     comparisons: tuple[Comparison, ...] = ()
     picture: Any = None
+    hot: HotPlace | None = None
 
     @property
     def picture_link(self) -> str:
@@ -113,6 +116,7 @@ def _view(profile: Profile, story: Story) -> dict[str, Any]:
         "story": story,
         "summary": summary,
         "shares": shares(summary, story.seconds),
+        "advice": advice_of(summary, story.seconds, story.hot),
         "timeline": draw(profile, summary.labels, styles),
         "styles": styles,
         "kernels": kernels,

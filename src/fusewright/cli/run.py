@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from fusewright.base import options, words
     from fusewright.cli import compare, console
-    from fusewright.cli.sampling import HotLoop, Samples
+    from fusewright.cli.sampling import HotPlace, Samples
     from fusewright.runtime.profile import Profile
 else:
     options, compare = later("fusewright.base.options"), later("fusewright.cli.compare")
@@ -102,7 +102,7 @@ class Ran(NamedTuple):
     profile: Profile | None
     compared: Compared | None
     picture: Any = None
-    hot: HotLoop | None = None
+    hot: HotPlace | None = None
 
 
 class CannotCompare(Exception):
@@ -220,9 +220,9 @@ def _run_once(request: Request, plain: Path | None, timed: Path | None = None) -
     at_end = ask_at_the_end if wanted or request.listens else None
     if request.pyscf:
         importlib.import_module("fusewright.bridges.pyscf").install()
-    with _listening(request.listens) as profile, _sampled(request.explain) as samples:
+    with _listening(request.listens) as profile, _sampled(request.listens) as samples:
         outcome = execute(request.program, Settings(request.plain, request.library, at_end))
-    hot = None if samples is None else samples.loop()
+    hot = None if samples is None else samples.hottest()
     if profile is not None:
         profile.began = outcome.began  # what was loaded before is none of the program's time
     if refused:
@@ -334,6 +334,7 @@ def _write_report(request: Request, ran: Ran) -> None:
         agrees=ran.compared.agrees if ran.compared else None,
         comparisons=ran.compared.rows if ran.compared else (),
         picture=ran.picture,
+        hot=ran.hot,
     )
     request.report.write_text(render(ran.profile, story), encoding="utf-8")
 

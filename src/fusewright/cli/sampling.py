@@ -1,11 +1,13 @@
 """Where a program's own Python spends its time: the line that runs is looked at now and then, and
-the loop it stands in is told on the first screen of an explanation.
+the loop it stands in, or the package that it has called, is told on the first screen of an
+explanation.
 """
 
 from __future__ import annotations
 
 import ast
 import linecache
+import os
 import sys
 import sysconfig
 import threading
@@ -13,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fusewright import driver
 from fusewright.base.source import is_inside, parse_module
@@ -28,68 +30,108 @@ Place = tuple[str, int]
 """File and line."""
 
 
-class HotLoop(NamedTuple):
-    """A loop of the program and its share of the looks at the program's own Python."""
+class HotPlace(NamedTuple):
+    """A loop of the program, or the line at which it calls a `package`, and its share of the looks
+    at what is not Fusewright's.
+    """
 
     file: str
     line: int
     share: float
+    package: str = ""
 
 
 class Samples:
-    """How often each line was running when it was looked at."""
+    """How often each line was running when it was looked at; where a package was, the line that
+    called it, with its name.
+    """
 
     def __init__(self) -> None:
         self.lines: Counter[Place] = Counter()
+        self.packages: Counter[tuple[str, Place]] = Counter()
 
-    def loop(self) -> HotLoop | None:
-        """The loop, with those around it left out, that most of the looks were in."""
-        whole = sum(self.lines.values())
+    def hottest(self) -> HotPlace | None:
+        """The loop, without those around it, or the package that most of the looks were in."""
+        whole = self.lines.total() + self.packages.total()
+        if whole < FEWEST:
+            return None
+        found = [each for each in (self._loop(whole), self._package(whole)) if each is not None]
+        return max(found, key=lambda each: each.share, default=None)
+
+    def _loop(self, whole: int) -> HotPlace | None:
         loops: Counter[Place] = Counter()
         for place, times in self.lines.items():
             found = loop_of(*place)
             if found is not None:
                 loops[place[0], found] += times
-        if whole < FEWEST or not loops:
+        if not loops:
             return None
         ((file, line), times) = loops.most_common(1)[0]
-        return HotLoop(file, line, times / whole)
+        return HotPlace(file, line, times / whole)
+
+    def _package(self, whole: int) -> HotPlace | None:
+        """The package with most looks, and the line that called it most often."""
+        names: Counter[str] = Counter()
+        for (name, _), times in self.packages.items():
+            names[name] += times
+        if not names:
+            return None
+        ((chosen, times),) = names.most_common(1)
+        places = Counter({p: t for (name, p), t in self.packages.items() if name == chosen})
+        (((file, line), _),) = places.most_common(1)
+        return HotPlace(file, line, times / whole, chosen)
+
+    def look(self, frame: FrameType | None) -> None:
+        """Count where a thread is."""
+        while frame is not None and is_inside(frame.f_code):
+            if frame.f_code.co_filename == driver.__file__:
+                return  # an evaluation
+            frame = frame.f_back
+        package = None if frame is None else _package_of(frame.f_code.co_filename)
+        while frame is not None and frame.f_code.co_filename.startswith(_LIBRARIES):
+            frame = frame.f_back
+        line = None if frame is None else frame.f_lineno or _line_before(frame)
+        if frame is None or line is None or is_inside(frame.f_code):
+            return
+        place = frame.f_code.co_filename, line
+        if package is not None:
+            self._count(self.packages, (package, place))
+        else:
+            self._count(self.lines, place)
+
+    def _count(self, seen: Counter[Any], what: Any) -> None:
+        if what in seen or len(seen) < MOST_LINES:
+            seen[what] += 1
 
 
 @contextmanager
-def sampled(wanted: bool = True) -> Iterator[Samples]:
+def sampled() -> Iterator[Samples]:
     """Look at the calling thread while the `with` block runs."""
     samples, ended, thread = Samples(), threading.Event(), threading.get_ident()
 
     def look() -> None:
         while not ended.wait(PERIOD):
-            place = _own_place(sys._current_frames().get(thread))
-            if place is not None and (place in samples.lines or len(samples.lines) < MOST_LINES):
-                samples.lines[place] += 1
+            samples.look(sys._current_frames().get(thread))
 
     looker = threading.Thread(target=look, name="fusewright-sampling", daemon=True)
-    if wanted:
-        looker.start()
+    looker.start()
     try:
         yield samples
     finally:
         ended.set()
-        if wanted:
-            looker.join()
+        looker.join()
 
 
-def _own_place(frame: FrameType | None) -> Place | None:
-    """The line that a frame is at, also where it is in a function of ours; None in an evaluation,
-    in Python's library and in packages.
+def _package_of(file: str) -> str | None:
+    """The package, or the module of Python's library, that a file is of; None for a program's.
+
+    >>> _package_of("program.py"), _package_of(linecache.__file__)
+    (None, 'linecache')
     """
-    while frame is not None and is_inside(frame.f_code):
-        if frame.f_code.co_filename == driver.__file__:
-            return None
-        frame = frame.f_back
-    if frame is None:
+    folder = next((folder for folder in _LIBRARIES if file.startswith(folder)), None)
+    if folder is None:
         return None
-    file, line = frame.f_code.co_filename, frame.f_lineno or _line_before(frame)
-    return None if line is None or file.startswith(_LIBRARIES) else (file, line)
+    return file.removeprefix(folder).lstrip(os.sep).partition(os.sep)[0].partition(".")[0]
 
 
 def _line_before(frame: FrameType) -> int | None:
@@ -99,7 +141,9 @@ def _line_before(frame: FrameType) -> int | None:
     return before[-1] if before else None
 
 
-_LIBRARIES = (*{sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")}, "<")
+_FOLDERS = {sysconfig.get_path(name) + os.sep for name in ("stdlib", "purelib", "platlib")}
+_LIBRARIES = (*sorted(_FOLDERS, key=len, reverse=True), "<")
+"""Where packages and Python's library are, those inside others first; and code without a file."""
 
 
 def loop_of(file: str, line: int) -> int | None:

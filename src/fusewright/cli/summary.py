@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import field
 from itertools import groupby
 from typing import TypeVar
 
@@ -24,6 +25,7 @@ from fusewright.runtime.profile import (
     Operation,
     Profile,
     Step,
+    no_listing,
 )
 
 
@@ -35,7 +37,6 @@ class KernelGroup:
     name: str
     operations: tuple[Operation, ...]
     decisions: tuple[Decision, ...]
-    loops: str
     llvm: str
     runs: int
     seconds: float
@@ -47,6 +48,12 @@ class KernelGroup:
     compile_seconds: float
     shapes: int
     kind: str = "arrays"
+    listing: Callable[[], str] = field(default=no_listing, compare=False)
+
+    @property
+    def loops(self) -> str:
+        """Its loops as text."""
+        return self.listing()
 
     @property
     def bytes_moved(self) -> int:
@@ -226,7 +233,8 @@ def _inside(flushes: Sequence[Flush], once: Sequence[Once]) -> Iterator[Once]:
     flushes = sorted(flushes, key=lambda flush: flush.start)
     starts = [flush.start for flush in flushes]
     for each in once:
-        before = flushes[: bisect_right(starts, each.start)][-NESTED:]
+        after = bisect_right(starts, each.start)
+        before = flushes[max(0, after - NESTED) : after]
         if any(each.start < flush.start + flush.seconds for flush in before):
             yield each
 
@@ -252,7 +260,6 @@ def _group(label: str, runs: Sequence[Step]) -> KernelGroup | OpaqueGroup:
         name=first.name,
         operations=first.operations,
         decisions=first.decisions,
-        loops=first.loops,
         llvm=first.llvm,
         runs=len(runs),
         seconds=total,
@@ -264,6 +271,7 @@ def _group(label: str, runs: Sequence[Step]) -> KernelGroup | OpaqueGroup:
         compile_seconds=sum(k.compile_seconds for k in kernels),
         shapes=len({tuple(o.shape for o in k.operations) for k in kernels}),
         kind=kernels[0].kind,
+        listing=first.listing,
     )
 
 

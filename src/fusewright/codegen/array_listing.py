@@ -15,27 +15,29 @@ from itertools import count
 
 from fusewright.codegen.listing import listing
 from fusewright.codegen.wording import Names
+from fusewright.ir.dtypes import DType
 from fusewright.ir.expr import Expr
-from fusewright.ir.graph import Node
 from fusewright.ir.nest import Program
 from fusewright.ir.tree.nodes import Tree, buffers_of, stored
 from fusewright.ir.tree.units import RowBuffer
 
+Value = tuple[DType, tuple[int, ...]]
+"""The type and the shape of a value of the program."""
 EXTENTS = "nmh"
 LETTERS = "abcdefgxyzuvw"
 
 
 def array_listing(
-    order: Sequence[Node],
+    values: Sequence[Value],
     program: Program,
     tree: Tree,
     slots: Sequence[int],
     params: Sequence[int],
 ) -> str:
-    """The kernel's loops as text; `slots` and `params` say which values and parameters of the
-    program the tree's are.
+    """The kernel's loops as text; `slots` and `params` say which of the program's `values` and
+    parameters the tree's are.
     """
-    names = _ArrayNames(order, program, tree, slots, params)
+    names = _ArrayNames(values, program, tree, slots, params)
     loops = listing(tree, names)
     return "".join(f"# {line}\n" for line in names.known()) + loops.rstrip()
 
@@ -47,7 +49,7 @@ class _ArrayNames(Names):
 
     def __init__(
         self,
-        order: Sequence[Node],
+        values: Sequence[Value],
         program: Program,
         tree: Tree,
         slots: Sequence[int],
@@ -65,7 +67,7 @@ class _ArrayNames(Names):
                 found[number] = f"t{next(temporaries)}"
         super().__init__(found, {})
         self.made, self.slots, self.params = made, slots, params
-        self.order, self.program = order, program
+        self.values, self.program = values, program
         assert tree.units is not None
         self.rooms = tree.units.rooms
         self.extents: dict[int, str] = {}
@@ -84,15 +86,15 @@ class _ArrayNames(Names):
     def known(self) -> Iterator[str]:
         """What the names stand for."""
         for number, name in self.buffers.items():
-            node = self.order[self.slots[number]]
             if number not in self.made:
-                yield f"{name}: {node.dtype}{list(node.shape)}"
+                dtype, shape = self.values[self.slots[number]]
+                yield f"{name}: {dtype}{list(shape)}"
         yield from (f"{self.buffer(room.number)}: {_kept(room)}, in scratch" for room in self.rooms)
         sizes = []
         for number, name in self.extents.items():
             source = self.program.arguments[number]
             if source.what == "extent":
-                sizes.append(f"{name} = {self.order[source.slot].shape[source.dim]}")
+                sizes.append(f"{name} = {self.values[source.slot][1][source.dim]}")
         if sizes:
             yield ", ".join(sizes)
         if self.scalars:

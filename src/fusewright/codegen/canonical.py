@@ -49,12 +49,18 @@ class NumberedTree(NamedTuple):
 
 
 def tree_once(
-    program: Program, kernel: Kernel, vector_bytes: int, large: bool = False
+    program: Program,
+    kernel: Kernel,
+    vector_bytes: int,
+    large: bool = False,
+    derived: Derived | None = None,
 ) -> NumberedTree:
-    """The loop tree of which `lower_once` writes the text."""
+    """The loop tree of which `lower_once` writes the text; that of `AsWritten` loads and stores the
+    same elements and is made in half the time.
+    """
     there = _Numbering(program, kernel)
     own = Program(dict(enumerate(there.buffers)), (), (), frozenset())
-    tree = tree_of_arrays(own, there.kernel, vector_bytes, large, Derived())
+    tree = tree_of_arrays(own, there.kernel, vector_bytes, large, derived or Derived())
     return NumberedTree(tree, there.slots, there.params)
 
 

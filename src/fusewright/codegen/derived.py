@@ -31,3 +31,16 @@ class Derived:
         if key not in self._repeats:
             self._repeats[key] = repeated(bodies, along, self._primitives)
         return self._repeats[key]
+
+
+class AsWritten(Derived):
+    """No primitives and no repeated steps: for who only asks what is loaded and stored."""
+
+    def primitives(self, bodies: Sequence[Expr]) -> list[Expr]:
+        """The expressions as they are."""
+        return list(bodies)
+
+    def repeat(self, bodies: Bodies, along: Expr) -> Repeat | None:
+        """None, for nobody runs this."""
+        del bodies, along
+        return None

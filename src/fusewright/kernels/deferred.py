@@ -24,6 +24,7 @@ from fusewright.frontends.arrays.survivors import RECENT
 from fusewright.ir.dtypes import DType
 from fusewright.ir.graph import LEAF, OPAQUE, PART, SCALAR, VIEW, Node
 from fusewright.ir.loops.statements import Kernel as Loops
+from fusewright.kernels import roundings  # noqa: F401
 from fusewright.kernels.binding import Binding, Place
 from fusewright.kernels.groups import Execute, Group
 from fusewright.kernels.overwritten import overwritten

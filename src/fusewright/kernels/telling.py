@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ from fusewright.kernels.lowering import NAME
 from fusewright.kernels.records import decisions, loop_line, written_loops
 from fusewright.kernels.specialise import Specialised
 from fusewright.plan.loops.decide import decide
-from fusewright.plan.loops.plan import LoopReport
+from fusewright.plan.loops.plan import LoopPlan, LoopReport
 from fusewright.runtime.limits import thread_count
 from fusewright.runtime.profile import KernelRecord, Line, Operation, listeners, tell
 from fusewright.runtime.trigger import asked
@@ -98,10 +99,10 @@ def _description(found: Specialised | Unit, code: LoopExecutable) -> KernelRecor
         _described.clear()
     if isinstance(found, Specialised):
         plan = reasoned(found, code)
-        loops = listed(found, code, plan)
+        write = partial(listed, found, code, plan)
     else:
         plan = decide(code.kernel, code.settings, reasons=True)
-        loops = listing(tree_of(plan, code.features.vector_bytes), Names({}, {}))
+        write = partial(_listed, plan, code.features.vector_bytes)
     record = KernelRecord(
         name="array statement" if code.kernel.name == NAME else code.kernel.name,
         start=0.0,
@@ -114,13 +115,18 @@ def _description(found: Specialised | Unit, code: LoopExecutable) -> KernelRecor
         decisions=tuple(decisions(plan.pairs)),
         origin="memory",
         compile_seconds=0.0,
-        loops=loops,
         llvm=code.signature.text,
         kind="loops",
+        listing=cache(write),
     )
     # the code is kept with its record, so that its id stays its own
     _described[id(code)] = (code, record)
     return record
+
+
+def _listed(plan: LoopPlan, vector_bytes: int) -> str:
+    """The loops of a unit, whose arrays have no names."""
+    return listing(tree_of(plan, vector_bytes), Names({}, {}))
 
 
 def _bytes(kernel: Loops, given: Sequence[int]) -> tuple[int, int]:

@@ -87,19 +87,19 @@ def _size(found: Recurrence) -> tuple[int, int]:
 
 def _looks(nodes: Sequence[Expr]) -> Looks:
     """A number for what a node and its operands are, the run-time scalars in it aside."""
-    own = {}
-    for node in nodes:
-        leaf = node.name in ("const", "load", "index")
-        own[node] = id(node) if leaf else hash((node.name, node.dtype.name))
+    place = {node: number for number, node in enumerate(nodes)}
+    own = [
+        id(n) if n.name in ("const", "load", "index") else hash((n.name, n.dtype.name))
+        for n in nodes
+    ]
+    inner = [() if n.name == "load" else tuple([place[arg] for arg in n.args]) for n in nodes]
     looks = own
     for _ in range(DEPTH):
-        looks = {
-            node: hash((own[node], *(looks[arg] for arg in node.args)))
-            if node.name != "load"
-            else own[node]
-            for node in nodes
-        }
-    return looks
+        looks = [
+            hash((one, *[looks[arg] for arg in args])) if args else one
+            for one, args in zip(own, inner, strict=True)
+        ]
+    return dict(zip(nodes, looks, strict=True))
 
 
 def _anchors(families: Mapping[int, Family]) -> list[Family]:

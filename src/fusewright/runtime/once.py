@@ -24,7 +24,8 @@ What = Literal["loading", "translating", "planning", "telling"]
 
 
 class Once(NamedTuple):
-    """When it began (`time.perf_counter`), and the seconds it took, without such work inside it.
+    """When it began and `ended` (`time.perf_counter`), and the seconds it took, without such work
+    inside it.
     `planning` led to no code: a request that is too much at once is computed in parts.  `telling`
     is what only those who listen need.
     """
@@ -32,6 +33,7 @@ class Once(NamedTuple):
     start: float
     seconds: float
     what: What
+    ended: float
 
 
 class _Thread(_local):
@@ -59,9 +61,10 @@ def noted(what: What) -> Iterator[None]:
     try:
         yield
     finally:
-        whole = perf_counter() - start
+        ended = perf_counter()
+        whole = ended - start
         kind: What = "telling" if _thread.is_telling else what
-        own = Once(start, whole - _thread.inside.pop(), kind)
+        own = Once(start, whole - _thread.inside.pop(), kind, ended)
         _thread.is_telling = outer
         if _thread.inside:
             _thread.inside[-1] += whole
@@ -82,14 +85,20 @@ def note(what: What, start: float) -> None:
     """What has happened since then, and ended here, happened once."""
     if not _heard:
         return
-    own = Once(start, elapsed(start), what)
+    own = Once(start, elapsed(start), what, perf_counter())
     _thread.done.append(own)
     _tell(own)
 
 
 def elapsed(start: float) -> float:
     """The seconds since then, without what this thread did once meanwhile."""
-    return perf_counter() - start - sum(o.seconds for o in _thread.done if o.start >= start)
+    taken = perf_counter() - start
+    for each in reversed(_thread.done):  # in the order in which they ended
+        if each.ended < start:
+            break
+        if each.start >= start:
+            taken -= each.seconds
+    return taken
 
 
 def hear(found: list[Once]) -> None:

@@ -92,13 +92,19 @@ class Decision(NamedTuple):
         return code_of(self.fused, self.why)
 
 
+def no_listing() -> str:
+    """Nothing: where no loops are known."""
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class KernelRecord:
     """A compiled kernel that ran; `bytes_unfused` is what its operations move one at a time.
 
     `kind` says whether it computes array operations, products of matrices with what is fused with
     them, or the loops of an `fw.kernel`: then the bytes are the sizes of the arrays that it reads
-    and of those that it writes.
+    and of those that it writes.  `listing` writes its loops as text: that takes long, and few of
+    those who listen read it.
     """
 
     name: str
@@ -112,9 +118,14 @@ class KernelRecord:
     decisions: tuple[Decision, ...]
     origin: Literal["memory", "disk", "compiled"]
     compile_seconds: float
-    loops: str
     llvm: str
     kind: Literal["arrays", "products", "loops"] = "arrays"
+    listing: Callable[[], str] = field(default=no_listing, compare=False)
+
+    @property
+    def loops(self) -> str:
+        """Its loops as text."""
+        return self.listing()
 
 
 class OpaqueRecord(NamedTuple):

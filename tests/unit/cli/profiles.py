@@ -34,7 +34,8 @@ def kernel(
     )
     return KernelRecord(
         name, start, 0.002, 2, 9_000_000, 4_500_000, 54_000_000, operations, decisions,
-        "compiled" if start < 0.05 else "memory", 0.02 if start < 0.05 else 0.0, LOOPS, llvm,
+        "compiled" if start < 0.05 else "memory", 0.02 if start < 0.05 else 0.0, llvm,
+        listing=lambda: LOOPS,
     )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from fusewright._core import native
 from fusewright.cli import overview
 from fusewright.cli.explain import SCREEN
 from fusewright.cli.summary import Summary, summarise
+from fusewright.plan.loops.plan import OF_FLOATS
 from fusewright.runtime.profile import (
     Decision,
     Flush,
@@ -69,7 +70,7 @@ def kernel(seconds: float, compiled: float = 0.0, moved: int = 10) -> KernelReco
     return KernelRecord(
         name="k", start=0.0, seconds=seconds, threads=1, bytes_read=moved, bytes_written=0,
         bytes_unfused=moved, operations=(Operation("add", "float64", (3,), "memory", place, ""),),
-        decisions=(), origin="compiled", compile_seconds=compiled, loops="", llvm="",
+        decisions=(), origin="compiled", compile_seconds=compiled, llvm="",
     )  # fmt: skip
 
 
@@ -177,7 +178,7 @@ def test_one_screen(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     found = shares(err)
     assert len(found) == 8 and 97 <= sum(found.values()) <= 103
     assert re.search(r"^  [KL]\d+ (kernel|library step) .* at p.py:\d+", err, re.MULTILINE)
-    assert re.fullmatch(r"[\d,]+ more lines say what ran, .*: --full prints them", lines[-1])
+    assert re.fullmatch(r"--full prints what (each of the \d+|the) kernels? ran, .*", lines[-1])
 
 
 def test_all_of_it(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,7 +186,7 @@ def test_all_of_it(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     Path("p.py").write_text(LONG)
     _, _, err = run("--full", "p.py")
     assert len(err.splitlines()) > 2 * SCREEN
-    assert "flush 1:" in err and "lives in" in err and "more lines" not in err
+    assert "flush 1:" in err and "lives in" in err and "--full" not in err
 
 
 def test_advice_is_about_what_takes_time() -> None:
@@ -199,3 +200,14 @@ def test_advice_is_about_what_takes_time() -> None:
     summary = summarise(Profile([Flush("print", line, 0.0, 0.03, [step])], recording=0.0))
     for whole, told in ((0.1, True), (10.0, False)):
         assert ("FW403" in "".join(overview.lines_of(summary, whole))) == told
+
+
+def test_sums_of_floats_in_order() -> None:
+    line = ("p.py", 8, 4, 9)
+    loop = Operation("for i in range(n)", "", (), "in order", line, f"it reduces `s`: {OF_FLOATS}")
+    step = replace(kernel(0.8), kind="loops", operations=(loop,))
+    advice = overview.advice_of(summary(0.8, step), 1.0)
+    assert any("the loop at p.py:8 takes its floats in order" in each for each in advice)
+    assert not any(
+        "takes its floats" in each for each in overview.advice_of(summary(0.8, step), 9.0)
+    )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fusewright.cli.sampling import FEWEST, HotLoop, Samples, loop_of, sampled
+from fusewright.cli.sampling import FEWEST, HotPlace, Samples, loop_of, sampled
 
 PROGRAM = """\
 import numpy as np
@@ -46,13 +46,13 @@ def test_what_is_no_source() -> None:
 
 def test_most_of_the_looks(program: str) -> None:
     samples = Samples()
-    assert samples.loop() is None
+    assert samples.hottest() is None
     samples.lines = Counter(
         {(program, 7): 30, (program, 8): 30, (program, 5): 20, (program, 9): 20}
     )
-    assert samples.loop() == HotLoop(program, 6, 0.6)
+    assert samples.hottest() == HotPlace(program, 6, 0.6)
     samples.lines = Counter({(program, 7): FEWEST - 1})
-    assert samples.loop() is None
+    assert samples.hottest() is None
 
 
 def test_nobody_looks_afterwards() -> None:
@@ -69,3 +69,31 @@ def test_the_slow_loop_is_named(run: Run, program: str) -> None:
     assert "go into the loop at slow.py:6: where it goes over elements" in " ".join(err.split()), (
         err
     )
+
+
+def test_the_page_names_it_too(run: Run, program: str) -> None:
+    run("--report", "page.html", "slow.py")
+    page = Path("page.html").read_text()
+    assert "What to try" in page and "go into the loop at slow.py:6" in page
+
+
+def test_a_program_without_arrays_of_ours(run: Run, folder: Path) -> None:
+    """Nothing was evaluated, so nothing was said of the loop that took all of the time."""
+    loop = "for k in range(30_000_000):\n    total += k\n    if total > 1e13:\n        break\n"
+    (folder / "plain.py").write_text(f"total = 0.0\n{loop}")
+    _, _, err = run("--explain", "plain.py")
+    said = " ".join(err.split())
+    assert "Nothing was evaluated" in said and "go into the loop at plain.py:2" in said, said
+    assert "array operations ran" not in said and "kernels" not in said
+
+
+def test_time_in_a_package_is_no_loop_of_the_program(run: Run, folder: Path) -> None:
+    """A script drew pictures in a loop, and was told to put loops over elements into kernels."""
+    (folder / "parsing.py").write_text(
+        "import json\ntext = '[' + ', '.join(['{\"a\": [1, 2]}'] * 2000) + ']'\n"
+        "for k in range(1200):\n    json.dumps(json.loads(text), indent=1)\n"
+    )
+    _, _, err = run("--explain", "parsing.py")
+    said = " ".join(err.split())
+    assert "go into json, called at parsing.py:4: that is not Fusewright's" in said, said
+    assert "@fw.kernel" not in said

@@ -10,6 +10,7 @@ import pytest
 from tests.kernel_runs import loaded, same_as_cpython
 
 import fusewright as fw
+from fusewright.plan.loops.plan import OF_FLOATS
 
 
 @fw.kernel
@@ -80,6 +81,24 @@ def one_place(a):
 
 
 @fw.kernel
+def float_sum(a):
+    s = 0.0
+    for i in range(a.shape[0]):
+        s += a[i]
+    return s
+
+
+@fw.kernel
+def float_sum_until(a):
+    s = 0.0
+    for i in range(a.shape[0]):
+        s += a[i]
+        if s > 3.0:
+            break
+    return s
+
+
+@fw.kernel
 def stops(a):
     for i in range(a.shape[0]):
         if a[i] < 0:
@@ -113,6 +132,8 @@ ORDERED = {
         "read after write of `a`, distance +1: e.g. a.shape[0]=3: an iteration",
     ),
     "one place": (one_place, "it reduces `a`, element after element"),
+    "a sum of floats": (float_sum, f"it reduces `s`, element after element: {OF_FLOATS}"),
+    "a sum and what ends it": (float_sum_until, "may be left early"),
     "stops": (stops, "may be left early"),
     "used after": (used_after, "`last` is used after the loop"),
 }
@@ -147,6 +168,16 @@ def test_ordered(name: str) -> None:
     assert kernel.stats.parallel_loops == 0
     assert why in text
     assert "runs in order" in text
+
+
+@pytest.mark.parametrize("name", ORDERED)
+def test_what_reassociate_is_said_to_free(name: str) -> None:
+    """The advice stands where it helps, and nowhere else."""
+    kernel, why = ORDERED[name]
+    fresh = fw.kernel(kernel.__wrapped__)
+    with fw.options(reassociate=True):
+        fresh(np.arange(9.0))
+    assert (fresh.stats.parallel_loops > 0) == (OF_FLOATS in why)
 
 
 def test_overlapping_views_run_in_order() -> None:

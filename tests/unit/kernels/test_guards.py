@@ -115,3 +115,28 @@ def test_arrays_that_share_memory_have_code_of_their_own() -> None:
     assert not shared.pairs[0].fused
     assert shared.sharing == (("a", "b"),)
     assert "where `a` and `b` share memory" in str(kernel.explain())
+
+
+def _two(a, b, k):
+    for i in range(8, len(a) - 8):
+        a[i] = 2.0 * b[i]
+    for i in range(8, len(a) - 8):
+        b[i] = a[i + k] + 1.0
+
+
+@fw.kernel
+def _twice(a, b, c, d, k, m):
+    _two(a, b, k)
+    _two(c, d, m)
+
+
+def test_loops_of_one_line_are_told_apart() -> None:
+    """A function is called twice: both of its pairs of loops have a condition, as in what runs."""
+    arrays = [np.ones(100) for _ in range(4)]
+    _twice(*arrays, -1, -1)
+    text = str(_twice.explain())
+    assert "(k >= -16 + a.shape[0] or k = 0) and (m >= -16 + c.shape[0] or m = 0)" in text, text
+    _twice(*arrays, 0, -1)
+    assert "or m = 0): 0 calls" in str(_twice.explain())
+    _twice(*arrays, 0, 0)
+    assert "or m = 0): 1 call\n" in str(_twice.explain())

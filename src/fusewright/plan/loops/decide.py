@@ -15,6 +15,7 @@ from fusewright.plan.loops.fuse.guards import Conditions
 from fusewright.plan.loops.fuse.nests import all_flattened
 from fusewright.plan.loops.fuse.report import Pairs
 from fusewright.plan.loops.legality.loop_facts import surroundings
+from fusewright.plan.loops.lines import told_apart, with_lines
 from fusewright.plan.loops.map.extremes import with_checked_extremes
 from fusewright.plan.loops.map.parallel import Parallelism
 from fusewright.plan.loops.map.reductions import with_extremes
@@ -45,6 +46,19 @@ def decide(
 
     With `reasons` the reports say why; finding that out costs more than the plan.
     """
+    if reasons:  # what is compiled has spans that differ already
+        kernel, written = told_apart(kernel)
+        return with_lines(_decided(kernel, settings, names, parameters, True), written)
+    return _decided(kernel, settings, names, parameters, False)
+
+
+def _decided(
+    kernel: Kernel,
+    settings: Settings,
+    names: Mapping[int, str],
+    parameters: Mapping[int, str],
+    reasons: bool,
+) -> LoopPlan:
     kernel = coalesced(without_complex(kernel))
     planner = _Planner(kernel, settings, names, parameters, reasons)
     plan, found = planner.plan(()), planner.conditions.found

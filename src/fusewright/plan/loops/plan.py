@@ -22,6 +22,8 @@ CLOSE = 0.25
 """A share of traffic below which a prediction may be wrong: such plans are measured."""
 IN_ORDER = "its elements are taken in NumPy's order, one after the other"
 """What keeps a sum, or another function of all elements of an array, in order."""
+OF_FLOATS = "another order rounds differently, which `fw.options(reassociate=True)` allows"
+"""What is said of a loop whose sums and products of floats alone keep it in order."""
 Level = Literal["disjoint", "same", "dims", "shift", "overlap"]
 
 

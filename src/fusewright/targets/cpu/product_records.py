@@ -5,7 +5,7 @@ Only built while somebody listens, or for `fw.explain`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from math import prod
 
 from fusewright.base.words import seconds, size
@@ -38,9 +38,9 @@ def described(segment: Segment, nodes: Mapping[int, Node]) -> KernelRecord:
         decisions=(Decision(segment.fused, what, segment.why, products[0].line),),
         origin="memory",
         compile_seconds=0.0,
-        loops="\n".join(_listing(segment, nodes)),
         llvm="",
         kind="products",
+        listing=_written("\n".join(_listing(segment, nodes))),
     )
 
 
@@ -51,8 +51,13 @@ def alone(node: Node) -> KernelRecord:
     return KernelRecord(
         node.op, 0.0, 0.0, 1, sum(map(_nbytes, node.args)), _nbytes(node), count.unfused(node),
         (one,), (Decision(False, node.op, why, node.line),), "memory", 0.0,
-        f"{_product(node, node.shape[-2])}    # in memory", "", "products",
+        "", "products", _written(f"{_product(node, node.shape[-2])}    # in memory"),
     )  # fmt: skip
+
+
+def _written(text: str) -> Callable[[], str]:
+    """A text that is written already."""
+    return lambda: text
 
 
 def _place(segment: Segment, slot: int) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache, lru_cache
 from math import prod
 from time import perf_counter
 from typing import Any
@@ -17,6 +18,7 @@ from fusewright.base.options import Options
 from fusewright.base.values import dataclass
 from fusewright.codegen.array_listing import array_listing
 from fusewright.codegen.canonical import tree_once
+from fusewright.codegen.derived import AsWritten
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
 from fusewright.ir.nest import Alias, Library, Program
@@ -139,6 +141,7 @@ def _with_code(
     )
 
 
+@lru_cache(maxsize=MOST_DESCRIBED)
 def kernel_name(text: str) -> str:
     """A name that is the same wherever the code is."""
     return f"k_{hashlib.sha256(text.encode()).hexdigest()[:8]}"
@@ -172,6 +175,7 @@ class _Describer:
         self.values = [
             fetcher(source, order[source.slot].kind)(order) for source in program.arguments
         ]
+        self.shown = [(node.dtype, node.shape) for node in order]
         self.counted: set[int] = set()
 
     def step(self, step: Kernel | Library | Alias) -> Step | None:
@@ -211,7 +215,6 @@ class _Describer:
             decisions=(),
             origin="memory",
             compile_seconds=0.0,
-            loops="",
             llvm="",
             kind="loops",
         )
@@ -219,12 +222,14 @@ class _Describer:
     def _kernel(self, kernel: Kernel) -> KernelRecord:
         placed = explain.operations(self.order, self.plan, kernel)
         computed = {each.slot for each in placed if each.place != "input"}
-        numbered = tree_once(self.program, kernel, self.vector_bytes, self.is_large)
+        planned = self.program, kernel, self.vector_bytes, self.is_large
+        numbered = tree_once(*planned, AsWritten())
         given = [self.values[number] for number in numbered.params]
         moved = traffic(numbered.tree, given, lambda number: self._place(numbered.slots[number]))
         # what two kernels compute is one operation of the user's: it would have run once
         unfused = sum(count.unfused(self.order[slot]) for slot in computed - self.counted)
         self.counted |= computed
+        shown = self.shown  # no node is kept for the listing: references are counted
         return KernelRecord(
             name="",
             start=0.0,
@@ -237,8 +242,8 @@ class _Describer:
             decisions=tuple(self._decisions(kernel, computed)),
             origin="memory",
             compile_seconds=0.0,
-            loops=array_listing(self.order, self.program, *numbered),
             llvm="",
+            listing=cache(lambda: array_listing(shown, planned[0], *tree_once(*planned))),
         )
 
     def _place(self, slot: int) -> tuple[Space, int]:

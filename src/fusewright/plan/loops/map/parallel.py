@@ -42,7 +42,7 @@ from fusewright.plan.loops.legality.loop_facts import EARLY_END, Surroundings, b
 from fusewright.plan.loops.map.made import shared
 from fusewright.plan.loops.map.reductions import ON_THREADS, Folds, folds, is_associative
 from fusewright.plan.loops.map.work import most_trips
-from fusewright.plan.loops.plan import IN_ORDER, LoopReport
+from fusewright.plan.loops.plan import IN_ORDER, OF_FLOATS, LoopReport
 
 CONTIGUOUS, SAME, SCATTERED = 1.0, 0.9, 0.15
 """What an access is worth in vectors: neighbours in memory, one element for all lanes, others."""
@@ -64,6 +64,7 @@ class Nest:
     parallel: tuple[int, ...]
     folds: Folds
     is_folded: bool = False
+    is_rounded: bool = False
 
 
 def _has_order(loop: For) -> bool:
@@ -166,6 +167,13 @@ class Parallelism:
         updated = None
         if not loop.declared:
             updated = folds(around.kernel, loop, live, around.reassociate, around.checked)
+        # looked at for what is said of it: `reassociate` would free its variables
+        is_rounded = (
+            updated is None
+            and self.reasons
+            and not loop.declared
+            and (folds(around.kernel, loop, live, True, around.checked) is not None)
+        )
         inside = updated or {}
         if first in self.proved | self.ordered:
             return Nest(loop, unit, None, (first,) if first in self.proved else (), inside)
@@ -178,7 +186,7 @@ class Parallelism:
         indices = [dim.index for dim in loop.dims]
         if not loop.declared or _has_order(loop):
             free = tuple(indices[n] for n in found.parallel if n < len(indices))
-            return Nest(loop, unit, found, free, inside, updated is not None)
+            return Nest(loop, unit, found, free, inside, updated is not None, is_rounded)
         collide = {number for r in found.reductions for number in r.dims}
         collide |= {c.dim for c in found.carries if c.source.mode == c.sink.mode == "update"}
         collide |= {c.number for c in unit.carried}
@@ -323,7 +331,8 @@ class Parallelism:
                 line = found.updates[0].span or NOWHERE
                 if not loop.dims[0].name:
                     return IN_ORDER, line
-                return f"it reduces `{found.array}`, element after element", line
+                why = f"it reduces `{found.array}`, element after element"
+                return f"{why}: {OF_FLOATS}" if nest.is_rounded else why, line
         return "", NOWHERE
 
     def _not_wide(self, loop: For) -> str:
