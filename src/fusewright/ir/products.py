@@ -3,6 +3,15 @@
     s[c] = 0;  for k of chunk c, ascending:  s[c] = fma(a[i, k], b[k, j], s[c])
     out[i, j] = ((s[0] + s[1]) + s[2]) + ...
 
+bfloat16 is multiplied as the tile registers of processors do (AMX), which others reproduce:
+
+    for each block of 32 k's, ascending; numbers that are missing in the last one are 0:
+        even = fma chain over its even k's from +0, odd = over its odd k's, in float32
+        sum = sum + (even + odd)
+    out[i, j] = sum, rounded to bfloat16
+
+There denormal numbers are 0 wherever they go in or come out, with their sign.
+
 The roles of a PRODUCT node are two words, a letter for each dim of an operand: `b` a stack of
 products (broadcast as in NumPy), `m` rows, `n` columns, `k` what is summed.  The result has the
 dims `b`, `m`, `n`.
@@ -12,7 +21,7 @@ from __future__ import annotations
 
 from math import prod
 
-from fusewright.ir.dtypes import FLOAT32, FLOAT64
+from fusewright.ir.dtypes import BFLOAT16, FLOAT32, FLOAT64, DType
 from fusewright.ir.graph import PRODUCT, Node
 
 CHUNK = 512
@@ -20,7 +29,9 @@ CHUNK = 512
 enough to hide that a chunk's sum is added to memory, short enough for a panel of a chunk to stay in
 the second-level cache.
 """
-DTYPES = (FLOAT32, FLOAT64)
+PAIRED = 32
+"""Successive k's of a block of bfloat16: 16 pairs, the row of a tile register.  It decides bits."""
+DTYPES = (FLOAT32, FLOAT64, BFLOAT16)
 SIDE = 128
 """The least extent of a product that is compiled: NumPy's BLAS is as good at thinner ones."""
 TALL, THIN = 4096, 32
@@ -35,8 +46,13 @@ of others, up to the size above, are NumPy's.
 """
 
 
+def chunk_of(dtype: DType, k: int) -> int:
+    """Of so many k's, those that are added up before the result is touched."""
+    return max(k, 1) if dtype is BFLOAT16 else CHUNK
+
+
 def depth(k: int) -> int:
-    """Roundings of one element, at most: those of a chunk, and of the sums of chunks.
+    """Roundings of one element of float32 or float64, at most: those of a chunk, and of the sums of chunks.
 
     Theorem (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 3.1, with one
     rounding for each fused step): |out - exact| <= gamma(depth) * sum |a[i, k]| |b[k, j]|, with

@@ -24,7 +24,7 @@ from fusewright.targets.cpu.stored_programs import decoded, program_of
 
 FILE = os.path.join(os.path.dirname(__file__), "ahead.bin")
 MAGIC = b"FWAHEAD1"
-OTHERS = 3
+OTHERS = 4
 """Entries that are no operations: the threads' code, and that of products of each dtype."""
 
 Place = tuple[int, int]

@@ -27,7 +27,8 @@ def write(slices: Iterable[Slice], options: Options, path: str = FILE) -> int:
     features = select(options.features)
     images = {threads.image_name(): threads.compiled_image()}
     for dtype in DTYPES:
-        images[products.image_name(dtype, features)] = products.compiled_image(dtype, features)
+        chosen = products.features_for(dtype)
+        images[products.image_name(dtype, chosen)] = products.compiled_image(dtype, chosen)
     assert len(images) == OTHERS
     entries = {name: zlib.compress(image.to_bytes()) for name, image in images.items()}
     for slice_ in slices:

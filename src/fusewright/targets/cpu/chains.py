@@ -19,7 +19,7 @@ from fusewright.codegen.products.blocks import panel_bytes, rounded_up
 from fusewright.codegen.products.chain import PANEL_WORDS, STEP_WORDS
 from fusewright.ir import graph
 from fusewright.ir.graph import Memory, Node
-from fusewright.ir.products import CHUNK
+from fusewright.ir.products import chunk_of
 from fusewright.plan.chain_prices import Layer
 from fusewright.plan.chains import Segment
 from fusewright.runtime.arguments import ADDRESS, CONSTANT, NUMBER, VALUE
@@ -131,14 +131,15 @@ class _SegmentRun(RowBlocks):
         right = np.broadcast_to(right, (*lead, *right.shape[-2:]))
         k, n = right.shape[-2:]
         count = -(-n // kernel.tile.columns)
-        panel = panel_bytes(kernel.dtype, kernel.tile, min(k, CHUNK), kernel.tile.columns)
+        chunk = chunk_of(kernel.dtype, k)
+        panel = panel_bytes(kernel.tile, min(k, chunk), kernel.tile.columns)
         every = count * panel
-        item = every * -(-k // CHUNK)
+        item = every * -(-k // chunk)
         to = room = self.bound.calls.room(item * prod(lead))
         down, across = right.strides[-2:]
         for offset in offsets_of(right, len(lead)).tolist():
-            for start in range(0, k, CHUNK):
-                deep = min(CHUNK, k - start)
+            for start in range(0, k, chunk):
+                deep = min(chunk, k - start)
                 begin = source.further(offset + start * down)
                 words = (begin, down, across, deep, n, to, panel)
                 self.bound.calls.add(kernel.pack, words, count, 1, 0, threads_for(deep * n / 2))
@@ -152,15 +153,16 @@ class _SegmentRun(RowBlocks):
         kernel = products.kernel_for(node.dtype)
         left = node.args[0]
         k, n = left.shape[-1], node.shape[-1]
+        chunk = chunk_of(kernel.dtype, k)
         source, _, (across, along) = self.block(left, len(left.shape) - 2, rows)
         words = (
-            0, along, across, rows, 0, panels.panel, n, 0, self.row_bytes(slot), k, CHUNK,
+            0, along, across, rows, 0, panels.panel, n, 0, self.row_bytes(slot), k, chunk,
             panels.every,
         )  # fmt: skip
         addresses = {"from": source, "panels": panels.place, "out": self.places[slot]}
         patches = [(PANEL_WORDS.index(name), place) for name, place in addresses.items()]
         height = kernel.tile.rows
-        tile = panel_bytes(kernel.dtype, kernel.tile, min(k, CHUNK), height)
+        tile = panel_bytes(kernel.tile, min(k, chunk), height)
         return _Step(kernel.by_panels, words, patches, 1, -(-rows // height) * tile + LINE)
 
     def mapped(self, layer: Layer, rows: int) -> list[_Step]:

@@ -16,7 +16,7 @@ from fusewright.codegen.products.blocks import panel_bytes, rounded_up
 from fusewright.codegen.products.registers import RegisterTile
 from fusewright.codegen.products.stacks import stack_bytes
 from fusewright.ir.dtypes import DType
-from fusewright.ir.products import CHUNK
+from fusewright.ir.products import chunk_of
 from fusewright.machine import record
 from fusewright.runtime.image import LoadedImage
 from fusewright.runtime.limits import thread_count
@@ -38,6 +38,7 @@ class ProductKernel:
     pack: int
     multiply: int
     stacked: int
+    """0 where there is none."""
     row_blocks: int
     by_panels: int
 
@@ -138,7 +139,7 @@ def _stacked(
     """Small products with one in each lane; whether they are many, and lie evenly."""
     *batch, m, n = out.shape
     k, items, width, size = a.shape[-1], prod(batch), kernel.tile.columns, kernel.dtype.itemsize
-    if max(m, k, n) > SMALL or items < width:
+    if max(m, k, n) > SMALL or items < width or not kernel.stacked:
         return False
     steps = [_even(each, tuple(batch)) for each in (a, b, out)]
     is_straight = (n == 1 or out.strides[-1] == size) and (m == 1 or out.strides[-2] == n * size)
@@ -180,7 +181,7 @@ def _run(a: Operand, b: Operand, out: Operand, kernel: ProductKernel, calls: Pro
     *batch, m, n = out.shape
     k, items, tile = a.shape[-1], prod(batch), kernel.tile
     task = _task(a, b, out)
-    threads = threads_for(m * k * n * items / (2 * tile.lanes))
+    threads = threads_for(m * k * n * items / tile.per_cycle)
     if not batch and m <= 4 * tile.rows and n > tile.columns:
         _strips(a, b, out, kernel, threads, calls)
     elif not batch and threads == 1:
@@ -202,7 +203,8 @@ def _strips(
     """
     k, n = b.shape
     size, tile = kernel.dtype.itemsize, kernel.tile
-    width = record.current().second // 2 // (min(k, CHUNK) * size)
+    deep = min(k, chunk_of(kernel.dtype, k))
+    width = record.current().second // 2 // (deep * tile.number)
     width = max(width // tile.columns, 1) * tile.columns
     many = n // width
     for start, items, wide in ((0, many, width), (many * width, 1, n - many * width)):
@@ -258,21 +260,21 @@ def _blocks(task: _Task, kernel: ProductKernel, threads: int) -> _Blocking:
     """
     machine, tile, dtype = record.current(), kernel.tile, kernel.dtype
     m, k, n = task.extents
-    k = min(k, CHUNK)
-    most = max(machine.second // 2 // (k * dtype.itemsize), tile.rows)
+    k = min(k, chunk_of(dtype, k))
+    most = max(machine.second // 2 // (k * tile.number), tile.rows)
     many = -(-m // most)
     if threads > 1:
         many = max(many, min(2 * threads, m // (4 * tile.rows)))
     rows = rounded_up(-(-m // many), tile.rows)
-    wide = max(machine.third // 4 // (k * dtype.itemsize), tile.columns)
+    wide = max(machine.third // 4 // (k * tile.number), tile.columns)
     columns = rounded_up(-(-n // -(-n // wide)), tile.columns)
-    panel = panel_bytes(dtype, tile, k, tile.columns)
+    panel = panel_bytes(tile, k, tile.columns)
     return _Blocking(
         rows,
         columns,
         panel,
         columns // tile.columns * panel,
-        rows // tile.rows * panel_bytes(dtype, tile, k, tile.rows) + 64,
+        rows // tile.rows * panel_bytes(tile, k, tile.rows) + 64,
     )
 
 
@@ -286,7 +288,7 @@ def _whole(
     words = (
         rows.at, rows.along, rows.across, m, blocks.rows,
         columns.at, columns.along, columns.across, n, blocks.columns,
-        task.out, task.step, k, CHUNK, blocks.panel, blocks.strip, WordTable(offsets),
+        task.out, task.step, k, chunk_of(kernel.dtype, k), blocks.panel, blocks.strip, WordTable(offsets),
     )  # fmt: skip
     calls.add(kernel.whole, words, len(offsets), 1, blocks.strip + blocks.block, threads)
 
@@ -295,10 +297,10 @@ def _shared(task: _Task, kernel: ProductKernel, threads: int, calls: ProductCall
     """One product on several threads."""
     _, k, n = task.extents
     blocks = _blocks(task, kernel, threads)
-    panels = calls.room(blocks.strip)
+    panels, chunk = calls.room(blocks.strip), chunk_of(kernel.dtype, k)
     for column in range(0, n, blocks.columns):
-        for start in range(0, k, CHUNK):
-            wide, deep = min(blocks.columns, n - column), min(CHUNK, k - start)
+        for start in range(0, k, chunk):
+            wide, deep = min(blocks.columns, n - column), min(chunk, k - start)
             _chunk(task, column, wide, start, deep, blocks, panels, kernel, threads, calls)
 
 

@@ -1,4 +1,4 @@
-"""Products of float32 and float64 matrices on the CPU: kernels compiled, and called.
+"""Products of float32, float64 and bfloat16 matrices on the CPU: kernels compiled, and called.
 
 Which blocks there are decides time and memory only: the order of summation is that of
 `ir.products`, whatever the layout, the number of threads, and the instructions.
@@ -16,12 +16,12 @@ from fusewright.base.errors import DTypeError, ReadOnlyError, ShapeError
 from fusewright.base.options import current
 from fusewright.codegen.products.module import product_module
 from fusewright.codegen.products.registers import tile_for
-from fusewright.ir.dtypes import DType
+from fusewright.ir.dtypes import BFLOAT16, DType
 from fusewright.ir.products import DTYPES
 from fusewright.runtime.buffers import allocate
 from fusewright.runtime.image import Image, load
 from fusewright.runtime.kept import Kept
-from fusewright.targets.cpu import ahead, compiler
+from fusewright.targets.cpu import ahead, compiler, tile_registers
 from fusewright.targets.cpu.disk_keys import disk_key
 from fusewright.targets.cpu.features import FeatureSet, select
 from fusewright.targets.cpu.product_blocks import Operand, ProductKernel, calls_for, is_turned
@@ -35,8 +35,8 @@ _DTYPES = {dtype.numpy: dtype for dtype in DTYPES}
 
 
 def product(a: Any, b: Any, out: Array | None = None) -> Array:
-    """`a @ b` of arrays (..., m, k) and (..., k, n) of one dtype, float32 or float64, whose leading
-    dims broadcast: (..., m, n), in any layout.
+    """`a @ b` of arrays (..., m, k) and (..., k, n) of one dtype, float32, float64 or bfloat16,
+    whose leading dims broadcast: (..., m, n), in any layout.
 
     The bits are those of `targets.reference.products.product`.  `out` has the result's shape and
     dtype; it may share memory with the operands.
@@ -46,7 +46,7 @@ def product(a: Any, b: Any, out: Array | None = None) -> Array:
     a, b = np.asarray(a), np.asarray(b)
     dtype = _DTYPES.get(a.dtype)
     if dtype is None or b.dtype != a.dtype:
-        raise DTypeError(f"no product of {a.dtype} and {b.dtype}: float32 or float64, both alike")
+        raise DTypeError(f"no product of {a.dtype} and {b.dtype}: two of the same floats")
     shape = _shape(a, b)
     if out is not None:
         _check(out, shape, a.dtype)
@@ -56,7 +56,7 @@ def product(a: Any, b: Any, out: Array | None = None) -> Array:
         if a.shape[-1]:
             compute(a, b, target)
         else:
-            target[...] = 0.0
+            target[...] = np.zeros((), target.dtype)
     if out is None or not overlaps:
         return target
     out[...] = target
@@ -70,19 +70,23 @@ def compute(a: Array, b: Array, out: Array) -> None:
 
 def kernel_for(dtype: DType) -> ProductKernel:
     """The code for a dtype, with the instructions that the options name."""
-    options = current()
-    features = select(options.features)
+    features = features_for(dtype)
     found = _kernels.get((dtype, features))
     if found is None:
         image = load(_image(dtype, features))
-        tile = tile_for(dtype, features.vector_bytes)
-        names = (
-            "whole_products", "columns_packed", "rows_multiplied", "stacked_products",
-            "row_blocks", "rows_by_panels",
-        )  # fmt: skip
-        found = ProductKernel(dtype, tile, image, *(image.address(name) for name in names))
+        tile = tile_for(dtype, features.vector_bytes, features.has_tiles)
+        names = ("whole_products", "columns_packed", "rows_multiplied")
+        stacked = 0 if dtype is BFLOAT16 else image.address("stacked_products")
+        chained = map(image.address, ("row_blocks", "rows_by_panels"))
+        found = ProductKernel(dtype, tile, image, *map(image.address, names), stacked, *chained)
         _kernels[dtype, features] = found
     return found
+
+
+def features_for(dtype: DType) -> FeatureSet:
+    """The instructions for products of a dtype, as the options name them."""
+    features = select(current().features)
+    return tile_registers.usable(features) if dtype is BFLOAT16 else features
 
 
 def image_name(dtype: DType, features: FeatureSet) -> str:
@@ -92,7 +96,7 @@ def image_name(dtype: DType, features: FeatureSet) -> str:
 
 def compiled_image(dtype: DType, features: FeatureSet) -> Image:
     """The code, made anew."""
-    text = product_module(dtype, tile_for(dtype, features.vector_bytes))
+    text = product_module(dtype, tile_for(dtype, features.vector_bytes, features.has_tiles))
     return compiler.compile_ir(text, features, LEVEL, scalars=True)
 
 

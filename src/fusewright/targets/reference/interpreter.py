@@ -173,7 +173,8 @@ def _opaque(node: Node, args: list[Any]) -> Any:
 
 
 def _product(node: Node, args: list[Any]) -> Any:
-    return products.product(*args) if operations(node) <= products.MOST else np.matmul(*args)
+    is_small = operations(node) <= products.MOST
+    return (products.product if is_small else products.large_product)(*args)
 
 
 def _part(node: Node, args: list[Any]) -> Any:
