@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from fusewright.base.later import later
 from fusewright.bridges.torch import nodes
 from fusewright.bridges.torch.call import AtenCall, Declined
 from fusewright.ir import products
 from fusewright.ir.dtypes import DType
 from fusewright.ir.graph import LEAF, Node
 
+if TYPE_CHECKING:
+    import torch
+else:  # the table is read without it
+    torch = later("torch")
+
 
 def is_ours(shapes: tuple[tuple[int, ...], tuple[int, ...]], dtype: DType) -> bool:
     """Whether a product of matrices is ours, by shapes and type alone."""
     left, right = (Node(LEAF, "", (), dtype, shape) for shape in shapes)
     return products.is_compiled(left, right)
+
+
+def is_half_quick_in_torch() -> bool:
+    """Whether torch's library multiplies bfloat16 faster than ours: where the processor has
+    instructions for that.
+    """
+    found: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
+    return bool(found.get("avx512_bf16")) or bool(found.get("amx_bf16"))
 
 
 def product(call: AtenCall, a: Node, b: Node) -> Node:

@@ -19,7 +19,7 @@ import torch
 from torch import fx
 
 from fusewright.base.values import dataclass
-from fusewright.bridges.torch import attention
+from fusewright.bridges.torch import attention, matrices
 from fusewright.bridges.torch.convolutions import why_not_pixels
 from fusewright.bridges.torch.matrices import is_ours
 from fusewright.bridges.torch.prices import (
@@ -170,9 +170,16 @@ def _why_no_product(node: fx.Node) -> str:
         (batch, k, *pixels), (n, *_) = shapes
         shapes = [(batch * prod(pixels), k), (k, n)]
     is_large = left.dtype == right.dtype and is_ours((shapes[0], shapes[1]), DTYPES[left.dtype])
-    if is_large and attention.is_quick_in_torch() and result_bytes(node) < FRESH:
+    if is_large and is_tuned(node, DTYPES[left.dtype]):
         return TUNED
     return "" if is_large else SMALL
+
+
+def is_tuned(node: fx.Node, dtype: DType) -> bool:
+    """Whether torch's library multiplies faster on this processor."""
+    if dtype is dtypes.BFLOAT16:
+        return matrices.is_half_quick_in_torch()
+    return attention.is_quick_in_torch() and result_bytes(node) < FRESH
 
 
 def _operands(node: fx.Node) -> Sequence[fx.Node]:

@@ -6,6 +6,7 @@ Which blocks there are decides time and memory only: the order of summation is t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from math import prod
 from typing import Any
@@ -17,7 +18,10 @@ from fusewright.base.options import current
 from fusewright.codegen.products.module import product_module
 from fusewright.codegen.products.registers import tile_for
 from fusewright.ir.dtypes import BFLOAT16, DType
+from fusewright.ir.graph import PRODUCT, Node
 from fusewright.ir.products import DTYPES
+from fusewright.machine import record
+from fusewright.machine.record import Machine
 from fusewright.runtime.buffers import allocate
 from fusewright.runtime.image import Image, load
 from fusewright.runtime.kept import Kept
@@ -87,6 +91,15 @@ def features_for(dtype: DType) -> FeatureSet:
     """The instructions for products of a dtype, as the options name them."""
     features = select(current().features)
     return tile_registers.usable(features) if dtype is BFLOAT16 else features
+
+
+def machine_at_hand(order: Sequence[Node]) -> Machine:
+    """The machine's record for a program: `half` is the rate of what multiplies bfloat16."""
+    machine = record.current()
+    if not any(node.kind == PRODUCT and node.dtype is BFLOAT16 for node in order):
+        return machine
+    has_tiles = features_for(BFLOAT16).has_tiles
+    return machine._replace(half=machine.tiles) if has_tiles else machine
 
 
 def image_name(dtype: DType, features: FeatureSet) -> str:
