@@ -8,7 +8,7 @@ bfloat16 is multiplied as the tile registers of processors do (AMX), which other
     for each block of 32 k's, ascending; numbers that are missing in the last one are 0:
         even = fma chain over its even k's from +0, odd = over its odd k's, in float32
         sum = sum + (even + odd)
-    out[i, j] = sum, rounded to bfloat16
+    out[i, j] = sum, rounded to bfloat16, or in float32 if the node has that type
 
 There denormal numbers are 0 wherever they go in or come out, with their sign.
 
@@ -77,13 +77,15 @@ def is_compiled(left: Node, right: Node) -> bool:
     return m >= SIDE and min(k, n) >= thin and m * k * n > LEAST
 
 
-def multiplied(name: str, left: Node, right: Node, batch: tuple[int, ...]) -> Node:
-    """The PRODUCT of (..., m, k) and (..., k, n)."""
+def multiplied(
+    name: str, left: Node, right: Node, batch: tuple[int, ...], dtype: DType | None = None
+) -> Node:
+    """The PRODUCT of (..., m, k) and (..., k, n), of the operands' type unless another is given."""
     roles = tuple(
         "b" * (len(node.shape) - 2) + ends for node, ends in ((left, "mk"), (right, "kn"))
     )
     shape = (*batch, left.shape[-2], right.shape[-1])
-    return Node(PRODUCT, name, (left, right), left.dtype, shape, roles)
+    return Node(PRODUCT, name, (left, right), dtype or left.dtype, shape, roles)
 
 
 def operations(node: Node) -> int:

@@ -81,7 +81,7 @@ class Pricing:
         halves = [
             order[slot].args[0].shape[-1]
             for slot in region.dims
-            if order[slot].kind == graph.PRODUCT and order[slot].dtype is BFLOAT16
+            if order[slot].kind == graph.PRODUCT and order[slot].args[0].dtype is BFLOAT16
         ]
         self.unit = HALF_UNIT if halves else UNIT
         self.packed = 4 * max([CHUNK, *halves])
@@ -106,7 +106,7 @@ class Pricing:
             cost = ops.MAP[node.op].cost if node.kind == graph.MAP else 1
             size = max(node.dtype.itemsize, 4) / 8
             if node.kind == graph.PRODUCT:
-                is_half = node.dtype is BFLOAT16
+                is_half = node.args[0].dtype is BFLOAT16
                 rate = self.machine.half if is_half else self.machine.product / size
                 multiplying += operations(node) / rate
             elif node.kind != graph.VIEW and cost:

@@ -170,7 +170,8 @@ def _why_no_product(node: fx.Node) -> str:
         (batch, k, *pixels), (n, *_) = shapes
         shapes = [(batch * prod(pixels), k), (k, n)]
     is_large = left.dtype == right.dtype and is_ours((shapes[0], shapes[1]), DTYPES[left.dtype])
-    if is_large and is_tuned(node, DTYPES[left.dtype]):
+    is_half = left.dtype is torch.bfloat16
+    if is_large and (is_tuned(node, DTYPES[left.dtype]) or is_half and name == CONVOLUTION):
         return TUNED
     return "" if is_large else SMALL
 

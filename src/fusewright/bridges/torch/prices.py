@@ -18,6 +18,7 @@ from torch import fx
 from fusewright.base import words
 from fusewright.base.values import dataclass
 from fusewright.bridges.torch import attention
+from fusewright.bridges.torch.matrices import is_half_quick_in_torch
 from fusewright.bridges.torch.rows import ALONE, ATTENTION, CONVOLUTION, PRODUCTS
 from fusewright.machine import record
 from fusewright.machine import torch_operations as measured
@@ -116,6 +117,10 @@ def _multiplying(node: fx.Node) -> ElementTime:
     and where it has none; of ours what is saved of fresh pages beside them.
     """
     machine, size = record.current(), _itemsize(node)
+    made = _tensor(node)
+    if made is not None and made.dtype is torch.bfloat16 and not is_half_quick_in_torch():
+        ours = multiplications(node) / machine.half
+        return ElementTime(ours * measured.UNPAIRED, ours)
     is_half = size < 4
     rate = machine.product * (measured.HALF if is_half else 8 / size)
     ours = multiplications(node) / rate

@@ -175,7 +175,7 @@ class MultipliedBlock(Loops):
             right = self.minus("%columns", column)
             with self.loop("0", tiles) as tile:
                 q, row = self.moved("%packed", tile, size), self.times(tile, rows)
-                place = self.at(self.moved("%out", row, "%step"), column, self.dtype.itemsize)
+                place = self.at(self.moved("%out", row, "%step"), column, self.tile.result)
                 following = self.moved(after, tile, lines)
                 self.multiply(p, q, place, self.minus("%rows", row), right, following)
 
@@ -227,7 +227,7 @@ class MultiplyKernel(Loops):
             wide = self.least(self.minus("%columns", strip), "%strip")
             before = self.line(f"sdiv i64 {strip}, {self.tile.columns}")
             panels = self.moved("%panels", before, "%panel")
-            out = self.at(self.moved("%out", first, "%step"), strip, self.dtype.itemsize)
+            out = self.at(self.moved("%out", first, "%step"), strip, self.tile.result)
             self.do(
                 f"call void @block(ptr {source}, i64 %along, i64 %across, i64 %k, i64 {left}, "
                 f"ptr {panels}, i64 %panel, i64 {wide}, ptr {out}, i64 %step, i1 {adds}, "
@@ -265,7 +265,7 @@ class WholeKernel(Loops):
                     row = self.times(block, "%block")
                     left = self.least(self.minus("%rows", row), "%block")
                     source = self.moved(self.moved(rows, row, "%across"), k, "%along")
-                    place = self.at(self.moved(out, row, "%step"), column, self.dtype.itemsize)
+                    place = self.at(self.moved(out, row, "%step"), column, self.tile.result)
                     self.do(
                         f"call void @block(ptr {source}, i64 %along, i64 %across, i64 {deep}, "
                         f"i64 {left}, ptr %scratch, i64 %panel, i64 {wide}, ptr {place}, "

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 
 from fusewright.codegen.products.blocks import MultipliedBlock
 from fusewright.codegen.products.packing import PackFunction
-from fusewright.codegen.products.pairs import SIZE, store_narrowed
-from fusewright.codegen.products.registers import MATRIX
+from fusewright.codegen.products.pairs import SIZE, store_result
+from fusewright.codegen.products.registers import RegisterTile
 from fusewright.codegen.products.tile import tile_name
 from fusewright.codegen.recurrences.vectors import Vectors
 from fusewright.ir.dtypes import FLOAT32
@@ -46,9 +46,10 @@ def _configuration() -> str:
 class MatrixTile(Vectors):
     """`tile_R_V`: R rows (16 or 32) times V vectors of 16 columns."""
 
-    def __init__(self, rows: int, vectors: int) -> None:
+    def __init__(self, rows: int, vectors: int, result: int) -> None:
         super().__init__(SIDE, FLOAT32)
         self.rows = rows
+        self.result = result
         self.down = range(rows // SIDE)
         self.right = range(vectors)
 
@@ -96,8 +97,8 @@ class MatrixTile(Vectors):
                     source = self.at(made, row, 2 * LINE)
                     target = self.at("%out", self.line(f"mul i64 {row}, %step"), 1)
                     for right, mask in zip(self.right, masks, strict=True):
-                        place = self.at(target, right, SIDE * SIZE)
-                        store_narrowed(self, self.load(source, right), place, mask)
+                        place = self.at(target, right, SIDE * self.result)
+                        store_result(self, self.load(source, right), self.result, place, mask)
 
 
 class _MatrixPack(PackFunction):
@@ -270,7 +271,7 @@ class MatrixBlock(MultipliedBlock):
                 q = self.line(f"select i1 {here}, ptr {q}, ptr {packed}")
                 between = self.line(f"select i1 {here}, i64 %across, i64 {LINE}")
                 every = self.line(f"select i1 {here}, i64 {LINE}, i64 {BLOCK}")
-                place = self.at(self.moved("%out", row, "%step"), column, SIZE)
+                place = self.at(self.moved("%out", row, "%step"), column, self.tile.result)
                 words = (
                     f"ptr {p}, ptr {q}, i64 {between}, i64 {every}, i64 %k, ptr {place}, "
                     f"i64 %step, i64 {self.minus('%rows', row)}, i64 {right}"
@@ -281,12 +282,14 @@ class MatrixBlock(MultipliedBlock):
         """The smallest tile that holds what is left."""
         for vectors in (2, 1):
             with self.when(self.between(columns, (vectors - 1) * SIDE, SIDE, vectors == 2)):
-                for size, least in MATRIX.covers():
+                for size, least in self.tile.covers():
                     with self.when(self.between(rows, least - 1, size, size == WIDTH)):
                         self.do(f"call void @{tile_name(size, vectors)}({words})")
 
 
-def matrix_functions() -> list[str]:
+def matrix_functions(tile: RegisterTile) -> list[str]:
     """What a block calls."""
-    tiles = (MatrixTile(rows, vectors).text() for rows in MATRIX.sizes for vectors in (2, 1))
+    tiles = (
+        MatrixTile(rows, vectors, tile.result).text() for rows in tile.sizes for vectors in (2, 1)
+    )
     return [_configuration(), *tiles, PairColumns().text(), BlockedRows().text()]

@@ -30,7 +30,7 @@ _LOOPS = (
 def product_module(dtype: DType, tile: RegisterTile) -> str:
     """The module's text."""
     if tile.is_matrix:
-        parts = [*matrix_functions(), MatrixBlock(dtype, tile).text()]
+        parts = [*matrix_functions(tile), MatrixBlock(dtype, tile).text()]
     elif dtype is BFLOAT16:
         parts = [_tiles(partial(PairedTile, tile), tile)]
         parts += (WideningPack(tile.lanes, width).text() for width in (tile.columns, tile.rows))

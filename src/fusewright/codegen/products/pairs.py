@@ -57,9 +57,17 @@ class WideningPack(PackFunction):
                 self.put("zeroinitializer", k, group)
 
 
-def store_narrowed(to: Vectors, value: str, place: str, mask: str = "") -> None:
-    """Store float32 as bfloat16: to nearest, ties to even; each NaN is the same one."""
+def store_result(to: Vectors, value: str, size: int, place: str, mask: str) -> None:
+    """Store float32 as it is, or as bfloat16, to nearest and ties to even: each NaN as the same
+    one.  `mask` may be empty: all lanes.
+    """
     lanes = to.lanes
+    if size != SIZE:
+        if mask:
+            to.store_masked(value, place, mask)
+        else:
+            to.do(f"store {to.kind} {value}, ptr {place}, align {size}")
+        return
     wide, narrow = f"<{lanes} x i32>", f"<{lanes} x i16>"
     bits = to.line(f"bitcast {to.kind} {value} to {wide}")
     upper = to.line(f"lshr {wide} {bits}, splat (i32 16)")
@@ -117,8 +125,8 @@ class PairedTile(TileFunction):
     def finish_row(self, sums: list[str], row: int, adds: bool, masks: list[str]) -> None:
         start = self.at("%out", self.line(f"mul i64 %step, {row}"), 1)
         for vector, value in enumerate(sums):
-            place = self.at(start, vector, self.lanes * SIZE)
-            store_narrowed(self, value, place, masks[vector] if masks else "")
+            place = self.at(start, vector, self.lanes * self.tile.result)
+            store_result(self, value, self.tile.result, place, masks[vector] if masks else "")
 
 
 class PairedBlock(MultipliedBlock):

@@ -21,8 +21,10 @@ from fusewright.ir.products import PAIRED
 
 class RegisterTile(NamedTuple):
     """`lanes` numbers are in a vector; `sizes` are the numbers of rows there is code for, the
-    largest first: a remainder of rows takes the smallest that holds it.  A panel has numbers of so
-    many bytes (`number`), for a multiple of `deep` k's.  `per_cycle` are multiplications, at best.
+    largest first: a remainder of rows takes the smallest that holds it.
+
+    A panel has numbers of `number` bytes, for a multiple of `deep` k's; the result's have `result`.
+    `per_cycle` are multiplications, at best.
     """
 
     lanes: int
@@ -30,6 +32,7 @@ class RegisterTile(NamedTuple):
     sizes: tuple[int, ...]
     number: int
     deep: int
+    result: int
     per_cycle: int
     is_matrix: bool = False
     """Whether tile registers multiply."""
@@ -54,15 +57,21 @@ _BY_VECTOR_BYTES = {
 }
 _OF_PAIRS = {64: (2, (6, 4, 2, 1)), 32: (2, (3, 2, 1))}
 """The same with two accumulators for each element."""
-MATRIX = RegisterTile(16, 2, (32, 16), 2, PAIRED, 512, True)
+MATRIX = RegisterTile(16, 2, (32, 16), 2, PAIRED, 2, 512, True)
 """Two by two tile registers, of 16 rows of 64 bytes each."""
 
 
-def tile_for(dtype: DType, vector_bytes: int, has_tiles: bool = False) -> RegisterTile:
-    """The row for a dtype and the widest register's bytes, and whether there are tile registers."""
+def tile_for(
+    dtype: DType, vector_bytes: int, has_tiles: bool = False, result: DType | None = None
+) -> RegisterTile:
+    """The row for a dtype and the widest register's bytes, and whether there are tile registers;
+    that of bfloat16 may have a result of float32.
+    """
+    size = (result or dtype).itemsize
+    if dtype is BFLOAT16 and has_tiles:
+        return MATRIX._replace(result=size)
     if dtype is BFLOAT16:
         lanes = vector_bytes // 4
-        row = RegisterTile(lanes, *_OF_PAIRS[vector_bytes], 4, PAIRED, 2 * lanes)
-        return MATRIX if has_tiles else row
+        return RegisterTile(lanes, *_OF_PAIRS[vector_bytes], 4, PAIRED, size, 2 * lanes)
     lanes, (vectors, sizes) = vector_bytes // dtype.itemsize, _BY_VECTOR_BYTES[vector_bytes]
-    return RegisterTile(lanes, vectors, sizes, dtype.itemsize, lanes, 2 * lanes)
+    return RegisterTile(lanes, vectors, sizes, dtype.itemsize, lanes, size, 2 * lanes)

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Iterable
 
 from fusewright.base.options import Options
+from fusewright.ir.dtypes import BFLOAT16, FLOAT32
 from fusewright.ir.products import DTYPES
 from fusewright.runtime.trace import Slice
 from fusewright.targets.cpu import generator, products, threads
@@ -28,7 +29,9 @@ def write(slices: Iterable[Slice], options: Options, path: str = FILE) -> int:
     images = {threads.image_name(): threads.compiled_image()}
     for dtype in DTYPES:
         chosen = products.features_for(dtype)
-        images[products.image_name(dtype, chosen)] = products.compiled_image(dtype, chosen)
+        for result in (BFLOAT16, FLOAT32) if dtype is BFLOAT16 else (dtype,):
+            parts = dtype, result, chosen
+            images[products.image_name(*parts)] = products.compiled_image(*parts)
     assert len(images) == OTHERS
     entries = {name: zlib.compress(image.to_bytes()) for name, image in images.items()}
     for slice_ in slices:

@@ -26,7 +26,7 @@ from fusewright.runtime.arguments import ADDRESS, CONSTANT, NUMBER, VALUE
 from fusewright.runtime.trace import Key, Slice, take
 from fusewright.targets.cpu import products
 from fusewright.targets.cpu.launch import Launch
-from fusewright.targets.cpu.product_blocks import threads_for
+from fusewright.targets.cpu.product_blocks import ProductKernel, threads_for
 from fusewright.targets.cpu.product_calls import BoundCalls, ProgramNumber, WordTable
 from fusewright.targets.cpu.row_blocks import LINE, Place, RowBlocks, offsets_of
 
@@ -125,7 +125,7 @@ class _SegmentRun(RowBlocks):
     def packed(self, slot: int) -> _Panels:
         """Pack the right operand of a product: panels for each chunk of k, for each item."""
         node = self.nodes[slot]
-        kernel = products.kernel_for(node.dtype)
+        kernel = _kernel(node)
         right, source = self.bound.operand(node.args[1])
         lead = self.segment.region.batch if right.ndim > 2 else ()
         right = np.broadcast_to(right, (*lead, *right.shape[-2:]))
@@ -150,7 +150,7 @@ class _SegmentRun(RowBlocks):
     def multiplied(self, slot: int, rows: int, panels: _Panels) -> _Step:
         """A block times the panels."""
         node = self.nodes[slot]
-        kernel = products.kernel_for(node.dtype)
+        kernel = _kernel(node)
         left = node.args[0]
         k, n = left.shape[-1], node.shape[-1]
         chunk = chunk_of(kernel.dtype, k)
@@ -264,7 +264,7 @@ class _SegmentRun(RowBlocks):
         tables = [self.table(steps, words, start) for steps in (whole, last)]
         offsets = np.stack(self.columns, 1)
         arguments = (*tables, len(whole), blocks, WordTable(offsets), offsets.shape[1])
-        kernel = products.kernel_for(self.nodes[self.segment.products[0]].dtype)
+        kernel = _kernel(self.nodes[self.segment.products[0]])
         self.bound.calls.add(
             kernel.row_blocks, arguments, blocks * self.items, 1, start + self.room, threads
         )
@@ -284,3 +284,8 @@ class _SegmentRun(RowBlocks):
             )  # fmt: skip
         assert len(table) == len(steps) * len(STEP_WORDS)
         return WordTable(table)
+
+
+def _kernel(node: Node) -> ProductKernel:
+    """The code that multiplies for a PRODUCT."""
+    return products.kernel_for(node.args[0].dtype, node.dtype)

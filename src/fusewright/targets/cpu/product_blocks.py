@@ -29,9 +29,10 @@ SMALL = 16
 
 @dataclass(frozen=True, slots=True)
 class ProductKernel:
-    """The code for one dtype on this machine, and where it begins."""
+    """The code for one dtype, and the result's, on this machine, and where it begins."""
 
     dtype: DType
+    result: DType
     tile: RegisterTile
     image: LoadedImage
     whole: int
@@ -113,7 +114,7 @@ def _add(a: Operand, b: Operand, out: Operand, kernel: ProductKernel, calls: Pro
         return True
     if is_turned(a, b, out, kernel):
         a, b, out = b.turned(), a.turned(), out.turned()
-    if out.strides[-1] != kernel.dtype.itemsize and out.shape[-1] != 1:
+    if out.strides[-1] != kernel.tile.result and out.shape[-1] != 1:
         return False
     _run(a, b, out, kernel, calls)
     return True
@@ -124,7 +125,7 @@ def is_turned(a: Operand, b: Operand, out: Operand, kernel: ProductKernel) -> bo
     of them idle; else the result is copied, a number in each cycle.
     """
     m, k, n = a.shape[-2], a.shape[-1], b.shape[-1]
-    size, tile = kernel.dtype.itemsize, kernel.tile
+    size, tile = kernel.tile.result, kernel.tile
     is_plain = out.strides[-1] == size
     if is_plain and m >= tile.columns and n >= tile.columns:
         return False
@@ -138,7 +139,7 @@ def _stacked(
 ) -> bool:
     """Small products with one in each lane; whether they are many, and lie evenly."""
     *batch, m, n = out.shape
-    k, items, width, size = a.shape[-1], prod(batch), kernel.tile.columns, kernel.dtype.itemsize
+    k, items, width, size = a.shape[-1], prod(batch), kernel.tile.columns, kernel.tile.result
     if max(m, k, n) > SMALL or items < width or not kernel.stacked:
         return False
     steps = [_even(each, tuple(batch)) for each in (a, b, out)]
@@ -202,7 +203,7 @@ def _strips(
     second-level cache: strips of columns, each packed and multiplied by itself, as a stack.
     """
     k, n = b.shape
-    size, tile = kernel.dtype.itemsize, kernel.tile
+    size, tile = kernel.tile.result, kernel.tile
     deep = min(k, chunk_of(kernel.dtype, k))
     width = record.current().second // 2 // (deep * tile.number)
     width = max(width // tile.columns, 1) * tile.columns
@@ -310,7 +311,7 @@ def _chunk(
 ) -> None:  # fmt: skip
     """A strip of columns and a chunk of k: its panels, then all blocks of rows."""
     rows, columns, m = task.rows, task.columns, task.extents[0]
-    width, size = kernel.tile.columns, kernel.dtype.itemsize
+    width, size = kernel.tile.columns, kernel.tile.result
     source = columns.at.further(start * columns.along + column * columns.across)
     count = -(-wide // width)
     words: Sequence[Any] = (

@@ -245,7 +245,7 @@ def _alone(nodes: dict[int, Node], slot: int) -> BoundCalls | None:
         places.append((address, arg.shape, array.strides))
     if operations(node):
         result, left, right = (Operand(*each) for each in places)
-        calls = calls_for(left, right, result, products.kernel_for(node.dtype))
+        calls = calls_for(left, right, result, products.kernel_for(node.args[0].dtype, node.dtype))
         if calls is not None:
             bound.calls = calls
             bound.run()

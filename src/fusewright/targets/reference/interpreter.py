@@ -174,7 +174,7 @@ def _opaque(node: Node, args: list[Any]) -> Any:
 
 def _product(node: Node, args: list[Any]) -> Any:
     is_small = operations(node) <= products.MOST
-    return (products.product if is_small else products.large_product)(*args)
+    return (products.product if is_small else products.large_product)(*args, node.dtype)
 
 
 def _part(node: Node, args: list[Any]) -> Any:
