@@ -162,3 +162,14 @@ void stop(void) { sigaction(SIGILL, &before, 0); }
 /* Instructions so far, and whether this thread has tiles in use. */
 long count(void) { return executed; }
 int in_use(void) { return tiles.configured; }
+
+/* `pthread_sigmask` for threads that are to be emulated in. */
+int mask_of_workers(int how, const sigset_t *set, sigset_t *old)
+{
+    sigset_t open;
+    if (!set)
+        return pthread_sigmask(how, set, old);
+    open = *set;
+    sigdelset(&open, SIGILL);
+    return pthread_sigmask(how, &open, old);
+}

@@ -17,6 +17,7 @@ from unittest import mock
 
 import pytest
 
+from fusewright.runtime import externals
 from fusewright.targets.cpu import features, tile_registers
 
 HAS_TILES = {*features.TILES} <= features.machine_flags()
@@ -24,8 +25,12 @@ HAS_TILES = {*features.TILES} <= features.machine_flags()
 
 
 @contextmanager
-def available() -> Iterator[Any]:
-    """What `features="amx"` needs, inside; the emulator, or None where the machine needs none."""
+def available(workers: bool = False) -> Iterator[Any]:
+    """What `features="amx"` needs, inside; the emulator, or None where the machine needs none.
+
+    Threads of the pool block all signals, the emulator's too; not those that start for the first
+    time inside, if `workers` says so.
+    """
     if HAS_TILES:
         yield None
         return
@@ -35,6 +40,10 @@ def available() -> Iterator[Any]:
     flags = features.machine_flags() | {*features.TILES}
     features._select_here.cache_clear()
     emulator.start()
+    if workers:
+        externals._addresses["pthread_sigmask"] = ctypes.cast(
+            emulator.mask_of_workers, ctypes.c_void_p
+        ).value
     try:
         with (
             mock.patch.object(features, "machine_flags", lambda: flags),

@@ -27,9 +27,8 @@ class Machine(NamedTuple):
     first touch of 4 KiB.
 
     `product` is the rate in products of matrices, whose operands are packed and stay in registers;
-    `half` that of multiplications of bfloat16, each of float32 for the processor, and `tiles` that
-    in tile registers, which it has or has not (measured by a prototype with the same inner loop:
-    0.96 to 1.28 TFLOP/s).
+    `half` that of multiplications of bfloat16 in such products, and `tiles` that in tile registers
+    (AMX), where the processor has them (of a prototype with the same inner loop: 480 to 640).
     A `layer` of a chain of products takes so long to call; chains are fused where
     the predicted gain is `chain_gain` at least.
 

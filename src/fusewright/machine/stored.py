@@ -28,7 +28,7 @@ UNITS = {
 }
 MEASURED = (
     "first_bandwidth", "second_bandwidth", "third_bandwidth", "memory_bandwidth", "multiply_add",
-    "product", "divide", "exp", "fork", "launch", "page", "compile_start", "compile_structure",
+    "product", "half", "divide", "exp", "fork", "launch", "page", "compile_start", "compile_structure",
     "compile_node", "compile_line",
 )  # fmt: skip
 """The fields that calibrating measures."""
