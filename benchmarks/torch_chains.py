@@ -1,12 +1,12 @@
 """Chains of bfloat16 products under `torch.compile`, against torch eager, torch with `out=`, and
 torch's own compiler, in one process.
 
-    python -m benchmarks.torch_chains [--turns N] [--threads T] [--ours] [--without-inductor] [NAME ...]
+    python -m benchmarks.torch_chains [--turns N] [--threads T] [--ours] [--without-inductor] [NAME]
 
 CPU milliseconds of one thread (wall time of more), the least of turns that alternate.  `out` writes
-all that it computes into tensors that were touched before; the others allocate.  Results are compared
-first: with eager's, and ours with tile registers, where there are any, to the bit with ours without.
-`--ours` has the backend take all products, whatever it thinks of them.
+all that it computes into tensors that were touched before; the others allocate.  Results are
+compared with eager's first.  `--ours` has the backend take all products of bfloat16, whatever it
+thinks of them.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def measured(runs: dict[str, Run], turns: int, clock: Callable[[], float]) -> di
 
 
 def difference(runs: dict[str, Run]) -> str:
-    """How far the results lie apart, in parts of the largest number; each runs until it is ready."""
+    """How far results lie apart, in parts of the largest number; each runs until it is ready."""
     found = {}
     for name, run in runs.items():
         for _ in range(6):
@@ -160,7 +160,7 @@ def main() -> None:
     print(f"products of ours with {products.features_for(BFLOAT16).llvm_features[-30:]}")
     print("| chain | ours, ms | GFLOP/s | out / ours | eager / ours | inductor / ours | apart |")
     print("|---|---|---|---|---|---|---|")
-    choice = (lambda node, dtype: False) if given.ours else partition.is_tuned
+    choice = (lambda node: False) if given.ours else partition.is_tuned
     with mock.patch.object(partition, "is_tuned", choice):
         for name, made in cases().items():
             if given.names and not any(each in name for each in given.names):

@@ -165,8 +165,8 @@ def _rates(machine: Machine) -> Figures:
             yield name, 1e-9 * each * count / _pace(run, guess)
         matrix = fw.asarray(np.linspace(0.1, 0.9, SIDE * SIDE).reshape(SIDE, SIDE))
         yield "product", 1e-9 * SIDE**3 / _best(lambda: fw.evaluate(matrix @ matrix))
-    vectors = "avx512" if target("cpu").features("auto").vector_bytes == 64 else "avx2"
-    with fw.options(threads=1, features=vectors, interpret=False):
+    is_wide = target("cpu").features("auto").vector_bytes == 64
+    with fw.options(threads=1, features="avx512" if is_wide else "avx2", interpret=False):
         operand = _halves()
         product = lambda: driver.compute((multiplied("matmul", operand, operand, ()),))  # noqa: E731
         yield "half", 1e-9 * SIDE**3 / _best(product)

@@ -52,7 +52,8 @@ def chunk_of(dtype: DType, k: int) -> int:
 
 
 def depth(k: int) -> int:
-    """Roundings of one element of float32 or float64, at most: those of a chunk, and of the sums of chunks.
+    """Roundings of one element of float32 or float64, at most: those of a chunk, and of the sums of
+    chunks.
 
     Theorem (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 3.1, with one
     rounding for each fused step): |out - exact| <= gamma(depth) * sum |a[i, k]| |b[k, j]|, with

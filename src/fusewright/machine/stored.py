@@ -28,8 +28,8 @@ UNITS = {
 }
 MEASURED = (
     "first_bandwidth", "second_bandwidth", "third_bandwidth", "memory_bandwidth", "multiply_add",
-    "product", "half", "divide", "exp", "fork", "launch", "page", "compile_start", "compile_structure",
-    "compile_node", "compile_line",
+    "product", "half", "divide", "exp", "fork", "launch", "page", "compile_start",
+    "compile_structure", "compile_node", "compile_line",
 )  # fmt: skip
 """The fields that calibrating measures."""
 FAR = 50.0

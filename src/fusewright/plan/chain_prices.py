@@ -14,8 +14,8 @@ from math import prod
 
 from fusewright.base.values import dataclass
 from fusewright.ir import graph, ops
-from fusewright.ir.graph import Node
 from fusewright.ir.dtypes import BFLOAT16
+from fusewright.ir.graph import Node
 from fusewright.ir.products import CHUNK, operations
 from fusewright.machine.record import Machine
 from fusewright.plan.row_blocks import WHOLE, Region, read_along

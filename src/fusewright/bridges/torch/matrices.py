@@ -49,7 +49,8 @@ def multiplied(a: Node, b: Node, result: DType) -> Node:
     """
     stored = [each.args[0] for each in (a, b) if each.op == "cast"]
     if [each.dtype for each in stored] == [BFLOAT16, BFLOAT16]:
-        made = products.multiplied("matmul", *stored, a.shape[:-2], result)
+        left, right = stored
+        made = products.multiplied("matmul", left, right, a.shape[:-2], result)
         return nodes.cast(made, FLOAT32)
     return products.multiplied("matmul", a, b, a.shape[:-2])
 

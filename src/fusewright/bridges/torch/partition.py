@@ -19,14 +19,14 @@ import torch
 from torch import fx
 
 from fusewright.base.values import dataclass
-from fusewright.bridges.torch import attention, matrices
+from fusewright.bridges.torch import attention
 from fusewright.bridges.torch.convolutions import why_not_pixels
 from fusewright.bridges.torch.matrices import is_ours
 from fusewright.bridges.torch.prices import (
     GraphPrice,
     elements,
     graph_price,
-    result_bytes,
+    is_tuned,
     saved,
     traced_extent,
 )
@@ -55,11 +55,6 @@ DTYPES: dict[torch.dtype, DType] = {
     torch.float64: dtypes.FLOAT64,
 }
 """The element types that are ours."""
-FRESH = 1 << 25
-"""Bytes of a product's result from which it is ours where torch's library has kernels that multiply
-as fast: from there on each result is mapped anew (the largest threshold to which glibc's `malloc`
-adapts itself), and writing into fresh pages takes as long as a third of the product.
-"""
 LEAST = 2
 """Operations of a segment: one alone is torch's, as there is nothing to fuse it with."""
 ALONE = "it stands alone: there is nothing to fuse it with"
@@ -170,17 +165,9 @@ def _why_no_product(node: fx.Node) -> str:
         (batch, k, *pixels), (n, *_) = shapes
         shapes = [(batch * prod(pixels), k), (k, n)]
     is_large = left.dtype == right.dtype and is_ours((shapes[0], shapes[1]), DTYPES[left.dtype])
-    is_half = left.dtype is torch.bfloat16
-    if is_large and (is_tuned(node, DTYPES[left.dtype]) or is_half and name == CONVOLUTION):
+    if is_large and is_tuned(node):
         return TUNED
     return "" if is_large else SMALL
-
-
-def is_tuned(node: fx.Node, dtype: DType) -> bool:
-    """Whether torch's library multiplies faster on this processor."""
-    if dtype is dtypes.BFLOAT16:
-        return matrices.is_half_quick_in_torch()
-    return attention.is_quick_in_torch() and result_bytes(node) < FRESH
 
 
 def _operands(node: fx.Node) -> Sequence[fx.Node]:

@@ -24,6 +24,11 @@ from fusewright.machine import record
 from fusewright.machine import torch_operations as measured
 from fusewright.machine.torch_operations import ElementTime
 
+FRESH = 1 << 25
+"""Bytes of a product's result from which it is ours where torch's library has kernels that multiply
+as fast: from there on each result is mapped anew (the largest threshold to which glibc's `malloc`
+adapts itself), and writing into fresh pages takes as long as a third of the product.
+"""
 FACTORS = {
     **dict.fromkeys(PRODUCTS - {ATTENTION, CONVOLUTION}, (-2, -1, 1)),
     CONVOLUTION: (0, 1, 1),
@@ -110,6 +115,14 @@ def multiplications(node: fx.Node) -> int:
         return pixels * prod(shapes[1][1:]) * places[2]
     across = shapes[1][-2 if "attention" in str(node.target) else -1]
     return prod(shapes[0]) * across * places[2]
+
+
+def is_tuned(node: fx.Node) -> bool:
+    """Whether torch's library multiplies as fast on this processor, or faster."""
+    made = _tensor(node)
+    if made is None or made.dtype is not torch.bfloat16:
+        return attention.is_quick_in_torch() and result_bytes(node) < FRESH
+    return "convolution" in str(node.target) or is_half_quick_in_torch()
 
 
 def _multiplying(node: fx.Node) -> ElementTime:

@@ -23,7 +23,8 @@ SIZE = BFLOAT16.itemsize
 TURN = 8
 """Steps of k in one turn of the loop."""
 CONTROL = 0x9FC0
-"""Of the MXCSR register: denormal numbers are zeros going in and coming out, to nearest, no traps."""
+"""Of the MXCSR register: denormal numbers are zeros going in and coming out; to nearest; no traps.
+"""
 
 
 class WideningPack(PackFunction):

@@ -25,7 +25,7 @@ from fusewright.targets.cpu.stored_programs import decoded, program_of
 FILE = os.path.join(os.path.dirname(__file__), "ahead.bin")
 MAGIC = b"FWAHEAD1"
 OTHERS = 5
-"""Entries that are no operations: the threads' code, and that of products of each dtype and result."""
+"""Entries that are no operations: the threads' code, and that of products by dtype and result."""
 
 Place = tuple[int, int]
 """Where an entry begins in the file, and its bytes."""

@@ -63,7 +63,8 @@ _LEVEL = {level.name: level for level in LEVELS}
 
 
 def select(option: str, flags: Iterable[str] | None = None) -> FeatureSet:
-    """The set for `auto`, `avx2`, `avx512` or `amx`; raises `UnsupportedCPU` where the machine lacks it.
+    """The set for `auto`, `avx2`, `avx512` or `amx`; raises `UnsupportedCPU` where the machine
+    lacks it.
 
     >>> select("auto", flags=machine_flags_of("avx2")).vector_bytes
     32

@@ -284,12 +284,12 @@ def _whole(
 ) -> None:
     """Each product on one thread; `offsets` as from `_offsets`."""
     m, k, n = task.extents
-    blocks = _blocks(task, kernel, 1)
+    blocks, chunk = _blocks(task, kernel, 1), chunk_of(kernel.dtype, k)
     rows, columns = task.rows, task.columns
     words = (
         rows.at, rows.along, rows.across, m, blocks.rows,
         columns.at, columns.along, columns.across, n, blocks.columns,
-        task.out, task.step, k, chunk_of(kernel.dtype, k), blocks.panel, blocks.strip, WordTable(offsets),
+        task.out, task.step, k, chunk, blocks.panel, blocks.strip, WordTable(offsets),
     )  # fmt: skip
     calls.add(kernel.whole, words, len(offsets), 1, blocks.strip + blocks.block, threads)
 

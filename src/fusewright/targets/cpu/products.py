@@ -91,9 +91,9 @@ def kernel_for(dtype: DType, result: DType | None = None) -> ProductKernel:
     return found
 
 
-def features_for(dtype: DType) -> FeatureSet:
-    """The instructions for products of a dtype, as the options name them."""
-    features = select(current().features)
+def features_for(dtype: DType, option: str = "") -> FeatureSet:
+    """The instructions for products of a dtype, as the options, or this one, name them."""
+    features = select(option or current().features)
     return tile_registers.usable(features) if dtype is BFLOAT16 else features
 
 

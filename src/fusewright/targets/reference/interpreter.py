@@ -174,7 +174,8 @@ def _opaque(node: Node, args: list[Any]) -> Any:
 
 def _product(node: Node, args: list[Any]) -> Any:
     is_small = operations(node) <= products.MOST
-    return (products.product if is_small else products.large_product)(*args, node.dtype)
+    left, right = args
+    return (products.product if is_small else products.large_product)(left, right, node.dtype)
 
 
 def _part(node: Node, args: list[Any]) -> Any:

@@ -20,13 +20,14 @@ products, within the error bound of `ir.products.depth`.
 def large_product(a: Any, b: Any, result: DType) -> Array:
     """The same by NumPy's BLAS, in its order."""
     if a.dtype != bfloat16.STORED:
-        return np.matmul(a, b)
+        wide: Array = np.matmul(a, b)
+        return wide
     return _narrowed(np.matmul(bfloat16.widened(a), bfloat16.widened(b)), result)
 
 
 def product(a: Any, b: Any, result: DType = BFLOAT16) -> Array:
-    """`a @ b` of float32, float64 or bfloat16 arrays (..., m, k) and (..., k, n), whose leading dims
-    broadcast: (..., m, n).  That of bfloat16 is of the type `result`, which may be float32.
+    """`a @ b` of float32, float64 or bfloat16 arrays (..., m, k) and (..., k, n), whose leading
+    dims broadcast: (..., m, n).  That of bfloat16 is of the type `result`, which may be float32.
 
     The sign and payload of a NaN are not specified; in bfloat16 each is the same one.
     """

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -306,8 +307,7 @@ def test_chains(rows: int, widths: list[int], rare: bool, seed: int) -> None:
     """Fused and unfused, on any threads, with any instructions: the reference's bits."""
     rng = np.random.default_rng(seed)
     x = numbers(rng, (rows, widths[0]), "usual", rare)
-    pairs = zip(widths, widths[1:], strict=False)
-    weights = [numbers(rng, pair, "usual", False) for pair in pairs]
+    weights = [numbers(rng, pair, "usual", False) for pair in pairwise(widths)]
     shift = numbers(rng, (max(widths),), "usual", rare)
 
     def program() -> list[Node]:
