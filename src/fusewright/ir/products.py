@@ -31,6 +31,8 @@ the second-level cache.
 """
 PAIRED = 32
 """Successive k's of a block of bfloat16: 16 pairs, the row of a tile register.  It decides bits."""
+DEEP = 2048
+"""The same of bfloat16 with a result of float32.  It decides no bits."""
 DTYPES = (FLOAT32, FLOAT64, BFLOAT16)
 SIDE = 128
 """The least extent of a product that is compiled: NumPy's BLAS is as good at thinner ones."""
@@ -46,9 +48,13 @@ of others, up to the size above, are NumPy's.
 """
 
 
-def chunk_of(dtype: DType, k: int) -> int:
-    """Of so many k's, those that are added up before the result is touched."""
-    return max(k, 1) if dtype is BFLOAT16 else CHUNK
+def chunk_of(dtype: DType, result: DType, k: int) -> int:
+    """Of so many k's, those that are added up before the result is touched.  Sums of bfloat16 are
+    taken up again from a result of float32; once they are rounded that cannot be.
+    """
+    if dtype is not BFLOAT16:
+        return CHUNK
+    return DEEP if result is FLOAT32 else max(k, 1)
 
 
 def depth(k: int) -> int:

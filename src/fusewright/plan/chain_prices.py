@@ -16,7 +16,7 @@ from fusewright.base.values import dataclass
 from fusewright.ir import graph, ops
 from fusewright.ir.dtypes import BFLOAT16
 from fusewright.ir.graph import Node
-from fusewright.ir.products import CHUNK, operations
+from fusewright.ir.products import CHUNK, chunk_of, operations
 from fusewright.machine.record import Machine
 from fusewright.plan.row_blocks import WHOLE, Region, read_along
 
@@ -78,10 +78,12 @@ class Pricing:
         self.threads = threads
         self.slots = {id(node): slot for slot, node in enumerate(order)}
         self.rows = prod(region.batch) * region.rows
+        products = [order[slot] for slot in region.dims if order[slot].kind == graph.PRODUCT]
         halves = [
-            order[slot].args[0].shape[-1]
-            for slot in region.dims
-            if order[slot].kind == graph.PRODUCT and order[slot].args[0].dtype is BFLOAT16
+            min(k, chunk_of(BFLOAT16, node.dtype, k))
+            for node in products
+            if node.args[0].dtype is BFLOAT16
+            for k in node.args[0].shape[-1:]
         ]
         self.unit = HALF_UNIT if halves else UNIT
         self.packed = 4 * max([CHUNK, *halves])

@@ -50,6 +50,8 @@ def multiplied(a: Node, b: Node, result: DType) -> Node:
     stored = [each.args[0] for each in (a, b) if each.op == "cast"]
     if [each.dtype for each in stored] == [BFLOAT16, BFLOAT16]:
         left, right = stored
+        if a.shape[-1] > products.DEEP:  # to be cut there
+            result = FLOAT32
         made = products.multiplied("matmul", left, right, a.shape[:-2], result)
         return nodes.cast(made, FLOAT32)
     return products.multiplied("matmul", a, b, a.shape[:-2])

@@ -31,7 +31,7 @@ BLOCK = PAIRED * WIDTH * SIZE
 ROWS = "pack_rows"
 PARAMETERS = (
     "ptr noalias %p, ptr noalias %q, i64 %across, i64 %every, i64 %k, ptr noalias %out, i64 %step, "
-    "i64 %rows, i64 %columns"
+    "i64 %rows, i64 %columns, i1 %adds"
 )
 """Of a tile: columns and rows; bytes between rows, and from block to block of them."""
 
@@ -58,6 +58,9 @@ class MatrixTile(Vectors):
         for down in self.down:
             for right in self.right:
                 self.do(f"call void @llvm.x86.tilezero(i8 {2 * down + right})")
+        if self.result != SIZE:
+            with self.when("%adds"):
+                self.resume(made)
         above = self.line(f"add i64 %k, {PAIRED - 1}")
         with self.loop("0", self.line(f"sdiv i64 {above}, {PAIRED}")) as block:
             q = self.at("%q", self.line(f"mul i64 {block}, %every"), 1)
@@ -71,20 +74,40 @@ class MatrixTile(Vectors):
                 for right in self.right:
                     tiles = 2 * down + right, 4 + down, 6 + right
                     self.do(f"call void @llvm.x86.tdpbf16ps({', '.join(f'i8 {n}' for n in tiles)})")
-        for down in self.down:
-            for right in self.right:
-                place = self.at(made, down * SIDE * 2 * LINE + right * LINE, 1)
-                number = 2 * down + right
-                self.do(f"call void @llvm.x86.tilestored64(i8 {number}, ptr {place}, i64 128)")
+        for number, place in self.results(made):
+            self.do(f"call void @llvm.x86.tilestored64(i8 {number}, ptr {place}, i64 {2 * LINE})")
         self.store_rows(made)
         return self.function(tile_name(self.rows, len(self.right)), PARAMETERS)
+
+    def results(self, made: str) -> Iterator[tuple[int, str]]:
+        """The registers of results, and where each lies in a block of 32 columns."""
+        for down in self.down:
+            for right in self.right:
+                place = down * SIDE * 2 * LINE + right * LINE
+                yield 2 * down + right, self.at(made, place, 1)
+
+    def resume(self, made: str) -> None:
+        """Begin with the sums of earlier k's."""
+        count, zero = self.least_rows(), self.number(0.0)
+        masks = [self.mask(self.line(f"sub i64 %columns, {r * SIDE}")) for r in self.right]
+        with self.loop("0", count) as row:
+            source = self.at("%out", self.line(f"mul i64 {row}, %step"), 1)
+            target = self.at(made, row, 2 * LINE)
+            for right, mask in zip(self.right, masks, strict=True):
+                old = self.load_masked(self.at(source, right, LINE), mask, zero)
+                self.store(old, target, right)
+        for number, place in self.results(made):
+            self.fetch(number, place, str(2 * LINE))
+
+    def least_rows(self) -> str:
+        return self.line(f"call i64 @llvm.smin.i64(i64 %rows, i64 {self.rows})")
 
     def fetch(self, tile: int, place: str, stride: str) -> None:
         self.do(f"call void @llvm.x86.tileloadd64(i8 {tile}, ptr {place}, i64 {stride})")
 
     def store_rows(self, made: str) -> None:
         """Round the rows and columns there are."""
-        count = self.line(f"call i64 @llvm.smin.i64(i64 %rows, i64 {self.rows})")
+        count = self.least_rows()
         whole = self.line(f"icmp sge i64 %columns, {SIDE * len(self.right)}")
         part = self.line(f"xor i1 {whole}, true")
         for masked in (False, True):
@@ -274,7 +297,7 @@ class MatrixBlock(MultipliedBlock):
                 place = self.at(self.moved("%out", row, "%step"), column, self.tile.result)
                 words = (
                     f"ptr {p}, ptr {q}, i64 {between}, i64 {every}, i64 %k, ptr {place}, "
-                    f"i64 %step, i64 {self.minus('%rows', row)}, i64 {right}"
+                    f"i64 %step, i64 {self.minus('%rows', row)}, i64 {right}, i1 %adds"
                 )
                 self.chosen(words, self.minus("%rows", row), right)
 

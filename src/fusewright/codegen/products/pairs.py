@@ -95,9 +95,8 @@ class PairedTile(TileFunction):
     def __init__(self, tile: RegisterTile, rows: int, vectors: int, least: int) -> None:
         super().__init__(FLOAT32, tile, rows, vectors, least)
 
-    def blocks(self, sums: list[list[str]]) -> None:
-        """Add up all blocks of k's; `sums` are variables."""
-        halves = [self.variables() for _ in range(2)]
+    def blocks(self, sums: list[list[str]], halves: list[list[list[str]]]) -> None:
+        """Add up all blocks of k's."""
         above = self.line(f"add i64 %k, {PAIRED - 1}")
         with self.loop("0", self.line(f"sdiv i64 {above}, {PAIRED}")) as block:
             for half in halves:
@@ -112,9 +111,12 @@ class PairedTile(TileFunction):
                     self.store(self.add(self.load(place), both), place)
 
     def text(self) -> str:
-        sums = self.variables()
+        sums, *halves = (self.variables() for _ in range(3))  # in the function's first block
         self.clear(sums)
-        self.blocks(sums)
+        if self.tile.result != SIZE:
+            with self.when("%adds"):
+                self.resume(sums)
+        self.blocks(sums, halves)
         found = [[self.load(place) for place in row] for row in sums]
         whole = self.line(f"icmp sge i64 %columns, {self.lanes * self.vectors}")
         part = self.line(f"xor i1 {whole}, true")
@@ -122,6 +124,18 @@ class PairedTile(TileFunction):
             with self.when(part if masked else whole):
                 self.finish(found, False, masked)
         return self.named()
+
+    def resume(self, sums: list[list[str]]) -> None:
+        """Begin with the sums of earlier k's."""
+        zero = self.number(0.0)
+        left = (self.line(f"sub i64 %columns, {v * self.lanes}") for v in range(self.vectors))
+        masks = [self.mask(each) for each in left]
+        for row, places in enumerate(sums):
+            with self.when(self.line(f"icmp sgt i64 %rows, {row}")):
+                start = self.at("%out", self.line(f"mul i64 %step, {row}"), 1)
+                for vector, (place, mask) in enumerate(zip(places, masks, strict=True)):
+                    old = self.load_masked(self.at(start, vector, self.bytes), mask, zero)
+                    self.store(old, place)
 
     def finish_row(self, sums: list[str], row: int, adds: bool, masks: list[str]) -> None:
         start = self.at("%out", self.line(f"mul i64 %step, {row}"), 1)

@@ -19,7 +19,6 @@ from fusewright.codegen.products.blocks import panel_bytes, rounded_up
 from fusewright.codegen.products.chain import PANEL_WORDS, STEP_WORDS
 from fusewright.ir import graph
 from fusewright.ir.graph import Memory, Node
-from fusewright.ir.products import chunk_of
 from fusewright.plan.chain_prices import Layer
 from fusewright.plan.chains import Segment
 from fusewright.runtime.arguments import ADDRESS, CONSTANT, NUMBER, VALUE
@@ -131,7 +130,7 @@ class _SegmentRun(RowBlocks):
         right = np.broadcast_to(right, (*lead, *right.shape[-2:]))
         k, n = right.shape[-2:]
         count = -(-n // kernel.tile.columns)
-        chunk = chunk_of(kernel.dtype, k)
+        chunk = kernel.chunk(k)
         panel = panel_bytes(kernel.tile, min(k, chunk), kernel.tile.columns)
         every = count * panel
         item = every * -(-k // chunk)
@@ -153,7 +152,7 @@ class _SegmentRun(RowBlocks):
         kernel = _kernel(node)
         left = node.args[0]
         k, n = left.shape[-1], node.shape[-1]
-        chunk = chunk_of(kernel.dtype, k)
+        chunk = kernel.chunk(k)
         source, _, (across, along) = self.block(left, len(left.shape) - 2, rows)
         words = (
             0, along, across, rows, 0, panels.panel, n, 0, self.row_bytes(slot), k, chunk,

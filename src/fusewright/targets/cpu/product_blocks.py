@@ -43,6 +43,10 @@ class ProductKernel:
     row_blocks: int
     by_panels: int
 
+    def chunk(self, k: int) -> int:
+        """Of so many k's, those that are packed and multiplied at a time."""
+        return chunk_of(self.dtype, self.result, k)
+
 
 class Operand(NamedTuple):
     """Matrices in memory: where, and the layout."""
@@ -204,7 +208,7 @@ def _strips(
     """
     k, n = b.shape
     size, tile = kernel.tile.result, kernel.tile
-    deep = min(k, chunk_of(kernel.dtype, k))
+    deep = min(k, kernel.chunk(k))
     width = record.current().second // 2 // (deep * tile.number)
     width = max(width // tile.columns, 1) * tile.columns
     many = n // width
@@ -261,7 +265,7 @@ def _blocks(task: _Task, kernel: ProductKernel, threads: int) -> _Blocking:
     """
     machine, tile, dtype = record.current(), kernel.tile, kernel.dtype
     m, k, n = task.extents
-    k = min(k, chunk_of(dtype, k))
+    k = min(k, kernel.chunk(k))
     most = max(machine.second // 2 // (k * tile.number), tile.rows)
     many = -(-m // most)
     if threads > 1:
@@ -284,7 +288,7 @@ def _whole(
 ) -> None:
     """Each product on one thread; `offsets` as from `_offsets`."""
     m, k, n = task.extents
-    blocks, chunk = _blocks(task, kernel, 1), chunk_of(kernel.dtype, k)
+    blocks, chunk = _blocks(task, kernel, 1), kernel.chunk(k)
     rows, columns = task.rows, task.columns
     words = (
         rows.at, rows.along, rows.across, m, blocks.rows,
@@ -298,7 +302,7 @@ def _shared(task: _Task, kernel: ProductKernel, threads: int, calls: ProductCall
     """One product on several threads."""
     _, k, n = task.extents
     blocks = _blocks(task, kernel, threads)
-    panels, chunk = calls.room(blocks.strip), chunk_of(kernel.dtype, k)
+    panels, chunk = calls.room(blocks.strip), kernel.chunk(k)
     for column in range(0, n, blocks.columns):
         for start in range(0, k, chunk):
             wide, deep = min(blocks.columns, n - column), min(chunk, k - start)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -102,6 +103,9 @@ WIDE = {BFLOAT16: bfloat16.STORED, FLOAT32: np.dtype(np.float32)}
 @example((33, 65, 97), ("columns", "columns"), BFLOAT16, "columns", "huge", True, 0)
 @example((300, 1, 300), ("columns", "rows"), BFLOAT16, "spaced", "usual", False, 0)
 @example((97, 0, 3), ("rows", "rows"), FLOAT32, "rows", "usual", False, 0)
+@example((13, 2113, 5), ("rows", "columns"), FLOAT32, "wide rows", "usual", True, 0)
+@example((7, 4100, 3), ("columns", "rows"), FLOAT32, "columns", "tiny", False, 0)
+@example((3, 2113, 7), ("rows", "rows"), BFLOAT16, "rows", "usual", False, 0)
 def test_bits(
     extents: tuple[int, int, int], layouts: tuple[str, str], result: DType, target: str,
     scale: str, rare: bool, seed: int,
@@ -171,6 +175,19 @@ def test_denormal_numbers_are_zeros() -> None:
                 assert_same(found, np.float32([[exact]]))
     one = np.float32(1e-40)
     assert one * np.float32(1) == one, "the processor treats denormal numbers as before"
+
+
+def test_deep(emulator: Any) -> None:
+    """Sums of float32 are taken up again: cutting k changes no bit."""
+    rng = np.random.default_rng(1)
+    a, b = numbers(rng, (70, 4500), "usual", False), numbers(rng, (4500, 45), "usual", False)
+    made = []
+    for features in [*FEATURES, "amx"]:
+        with fw.options(features=features, threads=1):
+            wide = product(a, b, np.zeros((70, 45), np.float32))
+            assert_same(bfloat16.narrowed(wide), product(a, b))
+            made.append(wide.tobytes())
+    assert len(set(made)) == 1
 
 
 def test_types() -> None:
@@ -251,6 +268,21 @@ def test_inner_loop(emulator: Any) -> None:
     loop = text[start : text.index("tilestored", start)]
     assert loop.count("tdpbf16ps") == loop.count("tileloadd") == loop.count("tilezero") == 4
     assert text.count("ldtilecfg") == text.count("tilerelease") == 1
+
+
+@pytest.mark.parametrize("result", [BFLOAT16, FLOAT32])
+@pytest.mark.parametrize("features", FEATURES)
+def test_turns_stay_in_registers(features: Any, result: DType) -> None:
+    """Sums wait on the stack for the end of a block of k's; the loop over it touches no stack."""
+    with fw.options(features=features):
+        chosen = features_for(BFLOAT16)
+    tile = tile_for(BFLOAT16, chosen.vector_bytes, False, result)
+    text = compiler.assembly(product_module(BFLOAT16, tile), chosen, 2, scalars=True)
+    start = text.index(f".Ltile_{tile.rows}_2:")
+    body = text[start : text.index(".Lfunc_end", start)]
+    first, last = body.index("vfmadd"), body.rindex("vfmadd")
+    assert body.count("vfmadd") == 8 * tile.rows * 2
+    assert not re.search(r"\(%r(sp|bp|bx)\)", body[first:last])
 
 
 # ---- chains
