@@ -117,10 +117,14 @@ def multiplications(node: fx.Node) -> int:
     return prod(shapes[0]) * across * places[2]
 
 
+def _is_half(node: fx.Node) -> bool:
+    made = _tensor(node)
+    return made is not None and made.dtype is torch.bfloat16
+
+
 def is_tuned(node: fx.Node) -> bool:
     """Whether torch's library multiplies as fast on this processor, or faster."""
-    made = _tensor(node)
-    if made is None or made.dtype is not torch.bfloat16:
+    if not _is_half(node):
         return attention.is_quick_in_torch() and result_bytes(node) < FRESH
     return "convolution" in str(node.target) or is_half_quick_in_torch()
 
@@ -130,8 +134,7 @@ def _multiplying(node: fx.Node) -> ElementTime:
     and where it has none; of ours what is saved of fresh pages beside them.
     """
     machine, size = record.current(), _itemsize(node)
-    made = _tensor(node)
-    if made is not None and made.dtype is torch.bfloat16 and not is_half_quick_in_torch():
+    if _is_half(node) and not is_half_quick_in_torch():
         ours = multiplications(node) / machine.half
         return ElementTime(ours * measured.UNPAIRED, ours)
     is_half = size < 4
@@ -196,6 +199,8 @@ def saved(computed: Sequence[fx.Node], inputs: Iterable[fx.Node], outputs: int) 
     elements it writes.  Negative where torch's own operations are faster.
     """
     gain = sum(each.torch - each.ours for each in map(time, computed))
+    if any(multiplications(node) and _is_half(node) for node in computed):
+        gain -= measured.REQUEST
     given = [each for each in inputs if isinstance(each.meta.get("val"), torch.Tensor)]
     moved = _moved(sum(map(elements, given)), outputs)
     return gain - moved - measured.SEGMENT - measured.INPUT * len(given)
