@@ -31,7 +31,7 @@ the second-level cache.
 """
 PAIRED = 32
 """Successive k's of a block of bfloat16: 16 pairs, the row of a tile register.  It decides bits."""
-DEEP = 2048
+DEEP = 4 * CHUNK
 """The same of bfloat16 with a result of float32.  It decides no bits."""
 DTYPES = (FLOAT32, FLOAT64, BFLOAT16)
 SIDE = 128

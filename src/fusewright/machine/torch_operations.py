@@ -97,9 +97,9 @@ UNPAIRED = 1.4
 with AVX512-BF16: 1.1 to 1.6).
 """
 REQUEST = 150_000.0
-"""Nanoseconds of a call of a segment with products of bfloat16 before it has settled: it is a request
-of its own.  (Measured: a product of 128 rows, 784 to 256, is as fast as torch's from then on, and
-takes 1.3 of its time in the first calls.)
+"""Nanoseconds of a call of a segment with products of bfloat16 before it has settled: it is a
+request of its own.  (Measured: a product of 128 rows, 784 to 256, is as fast as torch's from then
+on, and takes 1.3 of its time in the first calls.)
 """
 PAGE = 4096
 LEAST_SHARE = 0.03

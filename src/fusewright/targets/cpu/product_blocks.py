@@ -263,7 +263,7 @@ def _blocks(task: _Task, kernel: ProductKernel, threads: int) -> _Blocking:
     """A block's rows take half of the second-level cache, a strip of columns a quarter of the
     third; blocks are of equal size.
     """
-    machine, tile, dtype = record.current(), kernel.tile, kernel.dtype
+    machine, tile = record.current(), kernel.tile
     m, k, n = task.extents
     k = min(k, kernel.chunk(k))
     most = max(machine.second // 2 // (k * tile.number), tile.rows)
