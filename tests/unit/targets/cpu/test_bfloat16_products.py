@@ -320,10 +320,9 @@ def computed(program: Callable[[], list[Node]], **options: Any) -> list[Array]:
         made = program()[-2:]
         driver.compute(tuple(made))
     assert all(node.kind == LEAF for node in made)
-    return [
-        np.ndarray(node.shape, np.uint16, node.value[0].owner, node.value[1]).copy()
-        for node in made
-    ]
+    found = [np.ndarray(node.shape, np.uint16, node.value[0].owner, node.value[1]) for node in made]
+    # The sign of a NaN is a sum's or a maximum's, for which it is not specified.
+    return [np.where(each & 0x7FFF > 0x7F80, np.uint16(0x7FC0), each) for each in found]
 
 
 @settings(max_examples=25, deadline=None)
@@ -335,6 +334,7 @@ def computed(program: Callable[[], list[Node]], **options: Any) -> list[Array]:
 )
 @example(300, [64, 97, 32], False, 0)
 @example(97, [33, 64, 17, 61], True, 1)
+@example(95, [5, 32, 5, 2], True, 2604)
 def test_chains(rows: int, widths: list[int], rare: bool, seed: int) -> None:
     """Fused and unfused, on any threads, with any instructions: the reference's bits."""
     rng = np.random.default_rng(seed)
