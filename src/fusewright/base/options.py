@@ -18,7 +18,7 @@ from fusewright.base import errors
 from fusewright.base.errors import FusewrightError, FusewrightWarning, OptionError, VariableError
 
 TARGETS = ("cpu", "reference")
-FEATURES = ("auto", "avx2", "avx512")
+FEATURES = ("auto", "avx2", "avx512", "amx")
 FUSE_LEVELS = ("disjoint", "same", "dims", "shift", "overlap")
 ALL = "all"
 """The `strict` that refuses library steps, too."""
@@ -65,7 +65,7 @@ class Settings(TypedDict, total=False):
     threads: int | None
     strict: bool | Literal["all"]
     target: str
-    features: Literal["auto", "avx2", "avx512"]
+    features: Literal["auto", "avx2", "avx512", "amx"]
     reassociate: bool
     contract: bool
     spans: bool

@@ -17,8 +17,13 @@ from typing import Any
 import numpy as np
 
 import fusewright as fw
+from fusewright import driver
 from fusewright.base.options import current
 from fusewright.cli.console import progress
+from fusewright.ir import bfloat16
+from fusewright.ir.dtypes import BFLOAT16
+from fusewright.ir.graph import Node, leaf, memory_of
+from fusewright.ir.products import multiplied
 from fusewright.machine import detect, record, stored
 from fusewright.machine.record import DEFAULT, Machine, with_caches
 from fusewright.runtime import profile
@@ -160,6 +165,17 @@ def _rates(machine: Machine) -> Figures:
             yield name, 1e-9 * each * count / _pace(run, guess)
         matrix = fw.asarray(np.linspace(0.1, 0.9, SIDE * SIDE).reshape(SIDE, SIDE))
         yield "product", 1e-9 * SIDE**3 / _best(lambda: fw.evaluate(matrix @ matrix))
+    is_wide = target("cpu").features("auto").vector_bytes == 64
+    with fw.options(threads=1, features="avx512" if is_wide else "avx2", interpret=False):
+        operand = _halves()
+        product = lambda: driver.compute((multiplied("matmul", operand, operand, ()),))  # noqa: E731
+        yield "half", 1e-9 * SIDE**3 / _best(product)
+
+
+def _halves() -> Node:
+    """A matrix of bfloat16, which no array of ours has."""
+    made = bfloat16.narrowed(np.linspace(0.1, 0.9, SIDE * SIDE).reshape(SIDE, SIDE))
+    return leaf(memory_of(made), BFLOAT16, made.shape, 0, made.strides)
 
 
 def _costs(machine: Machine) -> Figures:

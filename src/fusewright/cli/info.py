@@ -25,6 +25,7 @@ WORDS = {
     "first_bandwidth": "first-level bandwidth", "second_bandwidth": "second-level bandwidth",
     "third_bandwidth": "last-level bandwidth", "memory_bandwidth": "memory bandwidth",
     "multiply_add": "products and sums", "divide": "divisions", "product": "products of matrices",
+    "half": "products of bfloat16", "tiles": "the same in tile registers",
     "exp": "exponentials", "fork": "sharing work among threads", "launch": "starting a kernel",
     "page": "first touch of a page", "layer": "calling a layer of products",
     "chain_gain": "products fuse from a gain of", "compile_start": "compiling, each kernel",

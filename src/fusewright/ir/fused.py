@@ -41,6 +41,25 @@ def fma(a: Any, b: Any, c: Any) -> Array:
     return result
 
 
+LEAST_FLOAT32 = 2.0**-126
+"""The least float32 that is not denormal."""
+
+
+def flushed(x: Array) -> Array:
+    """float32 with zeros, of the same sign, for denormal numbers."""
+    return np.where(np.abs(x) < LEAST_FLOAT32, np.copysign(np.float32(0), x), x)
+
+
+def fma_flushed(a: Any, b: Any, c: Any) -> Array:
+    """`a * b + c` of float32 arrays that hold no denormal numbers, with zeros for those that come
+    out: for what rounds, with as many bits as ever, to something below the least other number.
+    """
+    with np.errstate(all="ignore"):
+        total = _odd_sum(a.astype(np.float64) * b.astype(np.float64), c.astype(np.float64))
+        tiny = np.abs(total) < LEAST_FLOAT32 - 2.0**-151  # in odd rounding: on the exact side
+        return np.where(tiny, np.copysign(0.0, total), total).astype(np.float32)
+
+
 def _inside(x: Array) -> Array:
     size = np.abs(x)
     return np.asarray((size >= _LEAST) & (size <= _MOST))

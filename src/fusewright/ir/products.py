@@ -3,6 +3,15 @@
     s[c] = 0;  for k of chunk c, ascending:  s[c] = fma(a[i, k], b[k, j], s[c])
     out[i, j] = ((s[0] + s[1]) + s[2]) + ...
 
+bfloat16 is multiplied as the tile registers of processors do (AMX), which others reproduce:
+
+    for each block of 32 k's, ascending; numbers that are missing in the last one are 0:
+        even = fma chain over its even k's from +0, odd = over its odd k's, in float32
+        sum = sum + (even + odd)
+    out[i, j] = sum, rounded to bfloat16, or in float32 if the node has that type
+
+There denormal numbers are 0 wherever they go in or come out, with their sign.
+
 The roles of a PRODUCT node are two words, a letter for each dim of an operand: `b` a stack of
 products (broadcast as in NumPy), `m` rows, `n` columns, `k` what is summed.  The result has the
 dims `b`, `m`, `n`.
@@ -12,7 +21,7 @@ from __future__ import annotations
 
 from math import prod
 
-from fusewright.ir.dtypes import FLOAT32, FLOAT64
+from fusewright.ir.dtypes import BFLOAT16, FLOAT32, FLOAT64, DType
 from fusewright.ir.graph import PRODUCT, Node
 
 CHUNK = 512
@@ -20,7 +29,11 @@ CHUNK = 512
 enough to hide that a chunk's sum is added to memory, short enough for a panel of a chunk to stay in
 the second-level cache.
 """
-DTYPES = (FLOAT32, FLOAT64)
+PAIRED = 32
+"""Successive k's of a block of bfloat16: 16 pairs, the row of a tile register.  It decides bits."""
+DEEP = 4 * CHUNK
+"""The same of bfloat16 with a result of float32.  It decides no bits."""
+DTYPES = (FLOAT32, FLOAT64, BFLOAT16)
 SIDE = 128
 """The least extent of a product that is compiled: NumPy's BLAS is as good at thinner ones."""
 TALL, THIN = 4096, 32
@@ -35,8 +48,18 @@ of others, up to the size above, are NumPy's.
 """
 
 
+def chunk_of(dtype: DType, result: DType, k: int) -> int:
+    """Of so many k's, those that are added up before the result is touched.  Sums of bfloat16 are
+    taken up again from a result of float32; once they are rounded that cannot be.
+    """
+    if dtype is not BFLOAT16:
+        return CHUNK
+    return DEEP if result is FLOAT32 else max(k, 1)
+
+
 def depth(k: int) -> int:
-    """Roundings of one element, at most: those of a chunk, and of the sums of chunks.
+    """Roundings of one element of float32 or float64, at most: those of a chunk, and of the sums of
+    chunks.
 
     Theorem (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 3.1, with one
     rounding for each fused step): |out - exact| <= gamma(depth) * sum |a[i, k]| |b[k, j]|, with
@@ -61,13 +84,15 @@ def is_compiled(left: Node, right: Node) -> bool:
     return m >= SIDE and min(k, n) >= thin and m * k * n > LEAST
 
 
-def multiplied(name: str, left: Node, right: Node, batch: tuple[int, ...]) -> Node:
-    """The PRODUCT of (..., m, k) and (..., k, n)."""
+def multiplied(
+    name: str, left: Node, right: Node, batch: tuple[int, ...], dtype: DType | None = None
+) -> Node:
+    """The PRODUCT of (..., m, k) and (..., k, n), of the operands' type unless another is given."""
     roles = tuple(
         "b" * (len(node.shape) - 2) + ends for node, ends in ((left, "mk"), (right, "kn"))
     )
     shape = (*batch, left.shape[-2], right.shape[-1])
-    return Node(PRODUCT, name, (left, right), left.dtype, shape, roles)
+    return Node(PRODUCT, name, (left, right), dtype or left.dtype, shape, roles)
 
 
 def operations(node: Node) -> int:

@@ -26,7 +26,9 @@ class Machine(NamedTuple):
     threads and joining them, 1 to 20 us depending on how long the pool has slept; a `page` the
     first touch of 4 KiB.
 
-    `product` is the rate in products of matrices, whose operands are packed and stay in registers.
+    `product` is the rate in products of matrices, whose operands are packed and stay in registers;
+    `half` that of multiplications of bfloat16 in such products, and `tiles` that in tile registers
+    (AMX), where the processor has them (of a prototype with the same inner loop: 480 to 640).
     A `layer` of a chain of products takes so long to call; chains are fused where
     the predicted gain is `chain_gain` at least.
 
@@ -56,6 +58,8 @@ class Machine(NamedTuple):
     multiply_add: float = 40.0
     divide: float = 9.0
     product: float = 55.0
+    half: float = 85.0
+    tiles: float = 500.0
     exp: float = 2.6
     fork: float = 4_000.0
     launch: float = 180.0

@@ -18,7 +18,7 @@ UNITS = {
     **dict.fromkeys(
         ("first_bandwidth", "second_bandwidth", "third_bandwidth", "memory_bandwidth"), "GB/s"
     ),
-    **dict.fromkeys(("multiply_add", "product", "divide", "exp"), "/ns"),
+    **dict.fromkeys(("multiply_add", "product", "half", "tiles", "divide", "exp"), "/ns"),
     **dict.fromkeys(("fork", "launch", "page", "layer"), "ns"),
     **dict.fromkeys(("compile_start", "compile_structure", "compile_node", "compile_line"), "s"),
     **dict.fromkeys(("read_streams", "write_streams"), "streams"),
@@ -28,8 +28,8 @@ UNITS = {
 }
 MEASURED = (
     "first_bandwidth", "second_bandwidth", "third_bandwidth", "memory_bandwidth", "multiply_add",
-    "product", "divide", "exp", "fork", "launch", "page", "compile_start", "compile_structure",
-    "compile_node", "compile_line",
+    "product", "half", "divide", "exp", "fork", "launch", "page", "compile_start",
+    "compile_structure", "compile_node", "compile_line",
 )  # fmt: skip
 """The fields that calibrating measures."""
 FAR = 50.0

@@ -14,13 +14,16 @@ from math import prod
 
 from fusewright.base.values import dataclass
 from fusewright.ir import graph, ops
+from fusewright.ir.dtypes import BFLOAT16
 from fusewright.ir.graph import Node
-from fusewright.ir.products import CHUNK, operations
+from fusewright.ir.products import CHUNK, chunk_of, operations
 from fusewright.machine.record import Machine
 from fusewright.plan.row_blocks import WHOLE, Region, read_along
 
 UNIT = 24
 """Rows in a block are a multiple of this: tiles of 12 rows, or of 6, are whole then."""
+HALF_UNIT = 96
+"""The same of bfloat16: tiles of 32 rows, too."""
 DEAR = 8
 """The cost of an operation (`ir.ops`) from which it counts as a special function."""
 
@@ -75,6 +78,16 @@ class Pricing:
         self.threads = threads
         self.slots = {id(node): slot for slot, node in enumerate(order)}
         self.rows = prod(region.batch) * region.rows
+        products = [order[slot] for slot in region.dims if order[slot].kind == graph.PRODUCT]
+        halves = [
+            min(k, chunk_of(BFLOAT16, node.dtype, k))
+            for node in products
+            if node.args[0].dtype is BFLOAT16
+            for k in node.args[0].shape[-1:]
+        ]
+        self.unit = HALF_UNIT if halves else UNIT
+        self.packed = 4 * max([CHUNK, *halves])
+        """Bytes of a packed row, at most."""
 
     def operands(self, slot: int) -> list[int]:
         return [self.slots[id(arg)] for arg in self.order[slot].args]
@@ -95,7 +108,9 @@ class Pricing:
             cost = ops.MAP[node.op].cost if node.kind == graph.MAP else 1
             size = max(node.dtype.itemsize, 4) / 8
             if node.kind == graph.PRODUCT:
-                multiplying += operations(node) * size / self.machine.product
+                is_half = node.args[0].dtype is BFLOAT16
+                rate = self.machine.half if is_half else self.machine.product / size
+                multiplying += operations(node) / rate
             elif node.kind != graph.VIEW and cost:
                 source = node if node.kind == graph.MAP else node.args[0]
                 rate = self.machine.exp if cost >= DEAR else self.machine.multiply_add / cost
@@ -145,16 +160,17 @@ class Pricing:
         """Numbers of rows to try where one keeps so many bytes: what stays in three quarters of the
         second-level cache, with packed rows, and gives each thread several blocks.
         """
-        most = self.machine.second * 3 // 4 // (row + 4 * CHUNK) // UNIT * UNIT
+        unit = self.unit
+        most = self.machine.second * 3 // 4 // (row + self.packed) // unit * unit
         if self.threads > 1:
-            most = min(most, self.rows // (4 * self.threads) // UNIT * UNIT)
-        most = max(min(most, -(-self.region.rows // UNIT) * UNIT), UNIT)
+            most = min(most, self.rows // (4 * self.threads) // unit * unit)
+        most = max(min(most, -(-self.region.rows // unit) * unit), unit)
         rows = most
         while True:
             yield rows
-            if rows == UNIT or rows * 16 < most:
+            if rows == unit or rows * 16 < most:
                 return
-            rows = max(rows // 2 // UNIT * UNIT, UNIT)
+            rows = max(rows // 2 // unit * unit, unit)
 
     def fused(
         self, layers: Sequence[Layer], outputs: frozenset[int], kept: frozenset[int]
@@ -196,5 +212,5 @@ class Pricing:
         for slot in stored & others:
             price = price.plus(self.array(slot, writes=True))
         weights = self.weights(layers)
-        most = max(self.machine.second // 2 // (4 * CHUNK), UNIT)
+        most = max(self.machine.second // 2 // self.packed, self.unit)
         return price.plus(self.moved(weights * -(-self.rows // most), weights))

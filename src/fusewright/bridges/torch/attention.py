@@ -16,7 +16,7 @@ from fusewright.bridges.torch import nodes
 from fusewright.bridges.torch.call import AtenCall, Declined
 from fusewright.bridges.torch.matrices import is_ours
 from fusewright.ir import products
-from fusewright.ir.dtypes import BOOL, INT64, DType
+from fusewright.ir.dtypes import BFLOAT16, BOOL, INT64, DType
 from fusewright.ir.graph import IOTA, Node, scalar
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ is added up in an order that depends on how many keys its part looks at.
 
 def is_faster(query: Shape, key: Shape, dtype: DType) -> bool:
     """Whether attention is faster as ours: where both products are, and rows stay in the cache."""
+    if dtype is BFLOAT16:  # not timed beside torch's
+        return False
     if len(query) != 4 or query[0] != key[0] or not key[1] or query[1] % key[1]:
         return False
     scores = (*query[:3], key[2])

@@ -16,7 +16,7 @@ import numpy as np
 from fusewright.frontends.arrays.views import reshaped_strides
 from fusewright.ir import graph, ops
 from fusewright.ir.dtypes import BOOL, DType
-from fusewright.ir.graph import ASSEMBLE, LEAF, MAP, REDUCE, RESHAPE, SCALAR, VIEW, Node
+from fusewright.ir.graph import ASSEMBLE, LEAF, MAP, PRODUCT, REDUCE, RESHAPE, SCALAR, VIEW, Node
 
 Shape = tuple[int, ...]
 DEAR = 8
@@ -87,6 +87,8 @@ def cast(node: Node, dtype: DType) -> Node:
     """The value in another element type."""
     if node.dtype is dtype:
         return node
+    if node.op == "cast" and node.args[0].kind == PRODUCT and node.args[0].dtype is dtype:
+        return node.args[0]  # it was widened
     return Node(MAP, "cast", (node,), dtype, node.shape)
 
 

@@ -26,7 +26,7 @@ from fusewright.bridges.torch.prices import (
     GraphPrice,
     elements,
     graph_price,
-    result_bytes,
+    is_tuned,
     saved,
     traced_extent,
 )
@@ -55,11 +55,6 @@ DTYPES: dict[torch.dtype, DType] = {
     torch.float64: dtypes.FLOAT64,
 }
 """The element types that are ours."""
-FRESH = 1 << 25
-"""Bytes of a product's result from which it is ours where torch's library has kernels that multiply
-as fast: from there on each result is mapped anew (the largest threshold to which glibc's `malloc`
-adapts itself), and writing into fresh pages takes as long as a third of the product.
-"""
 LEAST = 2
 """Operations of a segment: one alone is torch's, as there is nothing to fuse it with."""
 ALONE = "it stands alone: there is nothing to fuse it with"
@@ -170,7 +165,7 @@ def _why_no_product(node: fx.Node) -> str:
         (batch, k, *pixels), (n, *_) = shapes
         shapes = [(batch * prod(pixels), k), (k, n)]
     is_large = left.dtype == right.dtype and is_ours((shapes[0], shapes[1]), DTYPES[left.dtype])
-    if is_large and attention.is_quick_in_torch() and result_bytes(node) < FRESH:
+    if is_large and is_tuned(node):
         return TUNED
     return "" if is_large else SMALL
 

@@ -18,11 +18,17 @@ from torch import fx
 from fusewright.base import words
 from fusewright.base.values import dataclass
 from fusewright.bridges.torch import attention
+from fusewright.bridges.torch.matrices import is_half_quick_in_torch
 from fusewright.bridges.torch.rows import ALONE, ATTENTION, CONVOLUTION, PRODUCTS
 from fusewright.machine import record
 from fusewright.machine import torch_operations as measured
 from fusewright.machine.torch_operations import ElementTime
 
+FRESH = 1 << 25
+"""Bytes of a product's result from which it is ours where torch's library has kernels that multiply
+as fast: from there on each result is mapped anew (the largest threshold to which glibc's `malloc`
+adapts itself), and writing into fresh pages takes as long as a third of the product.
+"""
 FACTORS = {
     **dict.fromkeys(PRODUCTS - {ATTENTION, CONVOLUTION}, (-2, -1, 1)),
     CONVOLUTION: (0, 1, 1),
@@ -111,11 +117,26 @@ def multiplications(node: fx.Node) -> int:
     return prod(shapes[0]) * across * places[2]
 
 
+def _is_half(node: fx.Node) -> bool:
+    made = _tensor(node)
+    return made is not None and made.dtype is torch.bfloat16
+
+
+def is_tuned(node: fx.Node) -> bool:
+    """Whether torch's library multiplies as fast on this processor, or faster."""
+    if not _is_half(node):
+        return attention.is_quick_in_torch() and result_bytes(node) < FRESH
+    return "convolution" in str(node.target) or is_half_quick_in_torch()
+
+
 def _multiplying(node: fx.Node) -> ElementTime:
     """Nanoseconds of a whole product: of torch's where its library has kernels for the processor,
     and where it has none; of ours what is saved of fresh pages beside them.
     """
     machine, size = record.current(), _itemsize(node)
+    if _is_half(node) and not is_half_quick_in_torch():
+        ours = multiplications(node) / machine.half
+        return ElementTime(ours * measured.UNPAIRED, ours)
     is_half = size < 4
     rate = machine.product * (measured.HALF if is_half else 8 / size)
     ours = multiplications(node) / rate
@@ -178,6 +199,8 @@ def saved(computed: Sequence[fx.Node], inputs: Iterable[fx.Node], outputs: int) 
     elements it writes.  Negative where torch's own operations are faster.
     """
     gain = sum(each.torch - each.ours for each in map(time, computed))
+    if any(multiplications(node) and _is_half(node) for node in computed):
+        gain -= measured.REQUEST
     given = [each for each in inputs if isinstance(each.meta.get("val"), torch.Tensor)]
     moved = _moved(sum(map(elements, given)), outputs)
     return gain - moved - measured.SEGMENT - measured.INPUT * len(given)

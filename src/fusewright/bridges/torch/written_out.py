@@ -67,9 +67,10 @@ def _is_large(x: Tensor, weight: Tensor) -> bool:
     """Whether the product of all rows and the first weights is ours."""
     rows = prod(traced_extent(extent) for extent in x.shape[:-1])
     shapes = (rows, x.shape[-1]), tuple(weight.shape[::-1])
-    return x.dtype in DTYPES and is_ours(shapes, DTYPES[x.dtype])
+    return x.dtype in _WIDE and is_ours(shapes, DTYPES[x.dtype])
 
 
+_WIDE = (torch.float32, torch.float64)
 WRITTEN_OUT: dict[Any, Callable[..., Any]] = {
     torch.ops.aten._transformer_encoder_layer_fwd.default: encoder_layer
 }

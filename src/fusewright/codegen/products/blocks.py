@@ -10,13 +10,14 @@ a product on several threads is a launch of each for every chunk of k and strip 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from fusewright.codegen.products.packing import packing_name
 from fusewright.codegen.products.registers import RegisterTile
 from fusewright.codegen.products.tile import UNROLLED, tile_name
 from fusewright.codegen.recurrences.vectors import LINE, Vectors
-from fusewright.ir.dtypes import DType
+from fusewright.ir.dtypes import BFLOAT16, DType
 
 KERNEL = "ptr %args, i64 %lo, i64 %hi, ptr %scratch"
 PACK_WORDS = ("from", "along", "across", "k", "count", "to", "panel")
@@ -49,9 +50,9 @@ def rounded_up(count: int, unit: int) -> int:
     return -(-count // unit) * unit
 
 
-def panel_bytes(dtype: DType, tile: RegisterTile, k: int, width: int) -> int:
+def panel_bytes(tile: RegisterTile, k: int, width: int) -> int:
     """Bytes of a panel."""
-    return rounded_up(k, tile.lanes) * width * dtype.itemsize
+    return rounded_up(k, tile.deep) * width * tile.number
 
 
 class Loops(Vectors):
@@ -94,6 +95,21 @@ class PackedPanels(Loops):
     )
 
     def text(self) -> str:
+        first = "%lo" if self.dtype is BFLOAT16 else self.side_by_side()
+        width = self.tile.columns
+        with self.loop(first, "%hi") as panel:
+            start = self.times(panel, width)
+            left = self.least(self.minus("%count", start), str(width))
+            source = self.moved("%from", start, "%across")
+            target = self.moved("%to", panel, "%panel")
+            self.do(
+                f"call void @{packing_name(width)}(ptr {source}, i64 %along, i64 %across, i64 %k, "
+                f"i64 {left}, ptr {target})"
+            )
+        return self.function("panels", self.PARAMETERS)
+
+    def side_by_side(self) -> str:
+        """Copy those that lie end to end, row by row; the first that is left."""
         width = self.tile.columns
         is_row = self.line(f"icmp eq i64 %across, {self.dtype.itemsize}")
         full = self.least("%hi", self.line(f"sdiv i64 %count, {width}"))
@@ -106,16 +122,7 @@ class PackedPanels(Loops):
                 row = self.moved("%from", k, "%along")
                 with self.loop(start, end) as panel:
                     self.copied(row, panel, k)
-        with self.loop(first, "%hi") as panel:
-            start = self.times(panel, width)
-            left = self.least(self.minus("%count", start), str(width))
-            source = self.moved("%from", start, "%across")
-            target = self.moved("%to", panel, "%panel")
-            self.do(
-                f"call void @{packing_name(width)}(ptr {source}, i64 %along, i64 %across, i64 %k, "
-                f"i64 {left}, ptr {target})"
-            )
-        return self.function("panels", self.PARAMETERS)
+        return first
 
     def copied(self, row: str, panel: str, k: str) -> None:
         """One k of a full panel, which lies end to end."""
@@ -138,8 +145,19 @@ class MultipliedBlock(Loops):
     )
 
     def text(self) -> str:
+        with self.prepared():
+            self.every_tile()
+        return self.function("block", self.PARAMETERS)
+
+    @contextmanager
+    def prepared(self) -> Iterator[None]:
+        """The processor's state that tiles need, inside alone."""
+        yield
+
+    def every_tile(self) -> None:
         rows, columns = self.tile.rows, self.tile.columns
-        size = self.times(self.parts("%k", self.lanes), self.lanes * rows * self.dtype.itemsize)
+        deep = self.tile.deep
+        size = self.times(self.parts("%k", deep), deep * rows * self.tile.number)
         lines = self.times(self.line(f"sdiv i64 %k, {UNROLLED}"), LINE)
         tiles, across = self.parts("%rows", rows), self.parts("%columns", columns)
         with self.loop("0", tiles) as tile:
@@ -157,10 +175,9 @@ class MultipliedBlock(Loops):
             right = self.minus("%columns", column)
             with self.loop("0", tiles) as tile:
                 q, row = self.moved("%packed", tile, size), self.times(tile, rows)
-                place = self.at(self.moved("%out", row, "%step"), column, self.dtype.itemsize)
+                place = self.at(self.moved("%out", row, "%step"), column, self.tile.result)
                 following = self.moved(after, tile, lines)
                 self.multiply(p, q, place, self.minus("%rows", row), right, following)
-        return self.function("block", self.PARAMETERS)
 
     def multiply(self, p: str, q: str, out: str, rows: str, columns: str, following: str) -> None:
         """One tile, of the smallest size that holds what is left."""
@@ -210,7 +227,7 @@ class MultiplyKernel(Loops):
             wide = self.least(self.minus("%columns", strip), "%strip")
             before = self.line(f"sdiv i64 {strip}, {self.tile.columns}")
             panels = self.moved("%panels", before, "%panel")
-            out = self.at(self.moved("%out", first, "%step"), strip, self.dtype.itemsize)
+            out = self.at(self.moved("%out", first, "%step"), strip, self.tile.result)
             self.do(
                 f"call void @block(ptr {source}, i64 %along, i64 %across, i64 %k, i64 {left}, "
                 f"ptr {panels}, i64 %panel, i64 {wide}, ptr {out}, i64 %step, i1 {adds}, "
@@ -248,7 +265,7 @@ class WholeKernel(Loops):
                     row = self.times(block, "%block")
                     left = self.least(self.minus("%rows", row), "%block")
                     source = self.moved(self.moved(rows, row, "%across"), k, "%along")
-                    place = self.at(self.moved(out, row, "%step"), column, self.dtype.itemsize)
+                    place = self.at(self.moved(out, row, "%step"), column, self.tile.result)
                     self.do(
                         f"call void @block(ptr {source}, i64 %along, i64 %across, i64 {deep}, "
                         f"i64 {left}, ptr %scratch, i64 %panel, i64 {wide}, ptr {place}, "

@@ -33,21 +33,36 @@ class PackFunction(Vectors):
     def __init__(self, dtype: DType, lanes: int, width: int):
         super().__init__(lanes, dtype)
         self.width = width
+        self.name = packing_name(width)
         self.size = dtype.itemsize
+        self.given = dtype.itemsize
+        """Bytes of a number of the operand."""
         self.groups = range(0, width, lanes)
 
     def text(self) -> str:
-        is_row = self.line(f"icmp eq i64 %across, {self.size}")
+        is_row = self.line(f"icmp eq i64 %across, {self.given}")
         with self.when(is_row):
             self.copy()
         rest = self.line(f"xor i1 {is_row}, true")
-        is_column = self.line(f"icmp eq i64 %along, {self.size}")
+        is_column = self.line(f"icmp eq i64 %along, {self.given}")
         with self.when(self.line(f"and i1 {rest}, {is_column}")):
             self.transpose()
         neither = self.line(f"xor i1 {is_column}, true")
         with self.when(self.line(f"and i1 {rest}, {neither}")):
             self.collect()
-        return self.function(packing_name(self.width), PARAMETERS)
+        self.fill()
+        return self.function(self.name, PARAMETERS)
+
+    def fill(self) -> None:
+        """What k's that are missing in a panel need: nothing, as they are not read."""
+
+    def vector(self, place: str, mask: str) -> str:
+        """Some numbers of the operand, and zeros."""
+        return self.load_masked(place, mask, self.number(0.0))
+
+    def single(self, place: str) -> str:
+        """One number."""
+        return self.line(f"load {self.dtype.llvm}, ptr {place}, align {self.size}")
 
     def put(self, value: str, k: str, group: int) -> None:
         """Store a vector that begins at the number `group` of the row k."""
@@ -62,14 +77,13 @@ class PackFunction(Vectors):
         with self.loop("0", "%k") as k:
             source = self.at("%from", self.line(f"mul i64 {k}, %along"), 1)
             # Rows are too far apart for the hardware's prefetchers.
-            rows = AHEAD[-1][0] // (self.width * self.size)
+            rows = AHEAD[-1][0] // (self.width * self.given)
             ahead = self.at(source, self.line(f"mul i64 %along, {rows}"), 1)
-            for start in range(0, self.width * self.size, LINE):
+            for start in range(0, self.width * self.given, LINE):
                 place = self.at(ahead, start, 1)
                 self.do(f"call void @llvm.prefetch.p0(ptr {place}, i32 0, i32 3, i32 1)")
             for group, mask in zip(self.groups, masks, strict=True):
-                place = self.at(source, group, self.size)
-                self.put(self.load_masked(place, mask, self.number(0.0)), k, group)
+                self.put(self.vector(self.at(source, group, self.given), mask), k, group)
 
     def transpose(self) -> None:
         last = self.line("sub i64 %count, 1")
@@ -83,8 +97,8 @@ class PackFunction(Vectors):
                 rows = []
                 for row in range(group, group + self.lanes):
                     if row < self.width:
-                        place = self.at(self.row(row, last), start, self.size)
-                        rows.append(self.load_masked(place, mask, self.number(0.0)))
+                        place = self.at(self.row(row, last), start, self.given)
+                        rows.append(self.vector(place, mask))
                     else:
                         rows.append("poison")
                 columns.append(self.transposed(rows))
@@ -122,7 +136,7 @@ class PackFunction(Vectors):
             target = self.at("%to", k, self.width * self.size)
             with self.loop("0", str(self.width)) as row:
                 source = self.at(self.row(row, last), offset, 1)
-                number = self.line(f"load {element}, ptr {source}, align {self.size}")
+                number = self.single(source)
                 place = self.at(target, row, self.size)
                 self.do(f"store {element} {number}, ptr {place}, align {self.size}")
 

@@ -41,24 +41,34 @@ class TileFunction(Vectors):
         self.vectors = vectors
         self.least = least
 
-    def text(self) -> str:
-        places = [
+    def variables(self) -> list[list[str]]:
+        """One for each vector of the tile."""
+        return [
             [self.line(f"alloca {self.kind}, align 64") for _ in range(self.vectors)]
             for _ in range(self.rows)
         ]
+
+    def clear(self, places: list[list[str]]) -> None:
         for row in places:
             for place in row:
                 self.store("zeroinitializer", place)
+
+    def named(self) -> str:
+        return self.function(tile_name(self.rows, self.vectors), PARAMETERS)
+
+    def text(self) -> str:
+        places = self.variables()
+        self.clear(places)
         turns = self.line(f"sdiv i64 %k, {UNROLLED}")
         early = self.line(f"sub i64 {turns}, {FETCHED + self.rows}")
         with self.loop("0", turns) as turn:
             first = self.line(f"mul i64 {turn}, {UNROLLED}")
-            self.steps(first, UNROLLED, places)
+            self.steps(first, UNROLLED, [places])
             self.fetch(self.line(f"sub i64 {turn}, {early}"))
             self.prefetch(self.at("%next", turn, LINE), 0, 2)
         done = self.line(f"mul i64 {turns}, {UNROLLED}")
         with self.loop(done, "%k") as k:
-            self.steps(k, 1, places)
+            self.steps(k, 1, [places])
         sums = [[self.load(place) for place in row] for row in places]
         whole = self.line(f"icmp sge i64 %columns, {self.lanes * self.vectors}")
         self.do("%starts = xor i1 %adds, true")
@@ -68,7 +78,7 @@ class TileFunction(Vectors):
                 for masked in (False, True):
                     with self.when("%part" if masked else whole):
                         self.finish(sums, adds == "%adds", masked)
-        return self.function(tile_name(self.rows, self.vectors), PARAMETERS)
+        return self.named()
 
     def fetch(self, row: str) -> None:
         """Have a row of the result in the cache when it is needed."""
@@ -82,8 +92,8 @@ class TileFunction(Vectors):
     def prefetch(self, place: str, writes: int, locality: int) -> None:
         self.do(f"call void @llvm.prefetch.p0(ptr {place}, i32 {writes}, i32 {locality}, i32 1)")
 
-    def steps(self, k: str, count: int, places: list[list[str]]) -> None:
-        """Add the products of `count` successive k's."""
+    def steps(self, k: str, count: int, turns: list[list[list[str]]]) -> None:
+        """Add the products of `count` successive k's to variables that take turns."""
         size = self.dtype.itemsize
         p = self.at("%p", k, self.tile.columns * size)
         q = self.at("%q", k, self.tile.rows * size)
@@ -93,7 +103,7 @@ class TileFunction(Vectors):
             for row in range(self.rows):
                 number = self.broadcast(q, step * self.tile.rows + row)
                 for vector in range(self.vectors):
-                    place = places[row][vector]
+                    place = turns[step % len(turns)][row][vector]
                     self.store(self.fma(columns[vector], number, self.load(place)), place)
 
     def finish(self, sums: list[list[str]], adds: bool, masked: bool) -> None:
@@ -125,12 +135,3 @@ class TileFunction(Vectors):
                     old = self.line(f"load {self.kind}, ptr {place}, align {size}")
                     value = self.add(old, value)
                 self.do(f"store {self.kind} {value}, ptr {place}, align {size}")
-
-
-def tile_functions(dtype: DType, tile: RegisterTile) -> str:
-    """All sizes."""
-    return "".join(
-        TileFunction(dtype, tile, rows, vectors, least).text()
-        for rows, least in tile.covers()
-        for vectors in range(tile.vectors, 0, -1)
-    )

@@ -24,8 +24,8 @@ from fusewright.targets.cpu.stored_programs import decoded, program_of
 
 FILE = os.path.join(os.path.dirname(__file__), "ahead.bin")
 MAGIC = b"FWAHEAD1"
-OTHERS = 3
-"""Entries that are no operations: the threads' code, and that of products of each dtype."""
+OTHERS = 5
+"""Entries that are no operations: the threads' code, and that of products by dtype and result."""
 
 Place = tuple[int, int]
 """Where an entry begins in the file, and its bytes."""

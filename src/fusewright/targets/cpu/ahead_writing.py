@@ -8,12 +8,12 @@ import zlib
 from collections.abc import Iterable
 
 from fusewright.base.options import Options
+from fusewright.ir.dtypes import BFLOAT16, FLOAT32
 from fusewright.ir.products import DTYPES
 from fusewright.runtime.trace import Slice
 from fusewright.targets.cpu import generator, products, threads
 from fusewright.targets.cpu.ahead import FILE, MAGIC, OTHERS, name_of
 from fusewright.targets.cpu.build import build
-from fusewright.targets.cpu.features import select
 from fusewright.targets.cpu.native import form
 from fusewright.targets.cpu.obtaining import kernels_of
 from fusewright.targets.cpu.runner import assemble
@@ -24,10 +24,12 @@ def write(slices: Iterable[Slice], options: Options, path: str = FILE) -> int:
     """Compile these for this processor, and the code of threads and products, for a package as
     installed at the path's; how many operations there are.
     """
-    features = select(options.features)
     images = {threads.image_name(): threads.compiled_image()}
     for dtype in DTYPES:
-        images[products.image_name(dtype, features)] = products.compiled_image(dtype, features)
+        chosen = products.features_for(dtype, options.features)
+        for result in (BFLOAT16, FLOAT32) if dtype is BFLOAT16 else (dtype,):
+            parts = dtype, result, chosen
+            images[products.image_name(*parts)] = products.compiled_image(*parts)
     assert len(images) == OTHERS
     entries = {name: zlib.compress(image.to_bytes()) for name, image in images.items()}
     for slice_ in slices:

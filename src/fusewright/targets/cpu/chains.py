@@ -19,14 +19,13 @@ from fusewright.codegen.products.blocks import panel_bytes, rounded_up
 from fusewright.codegen.products.chain import PANEL_WORDS, STEP_WORDS
 from fusewright.ir import graph
 from fusewright.ir.graph import Memory, Node
-from fusewright.ir.products import CHUNK
 from fusewright.plan.chain_prices import Layer
 from fusewright.plan.chains import Segment
 from fusewright.runtime.arguments import ADDRESS, CONSTANT, NUMBER, VALUE
 from fusewright.runtime.trace import Key, Slice, take
 from fusewright.targets.cpu import products
 from fusewright.targets.cpu.launch import Launch
-from fusewright.targets.cpu.product_blocks import threads_for
+from fusewright.targets.cpu.product_blocks import ProductKernel, threads_for
 from fusewright.targets.cpu.product_calls import BoundCalls, ProgramNumber, WordTable
 from fusewright.targets.cpu.row_blocks import LINE, Place, RowBlocks, offsets_of
 
@@ -125,20 +124,21 @@ class _SegmentRun(RowBlocks):
     def packed(self, slot: int) -> _Panels:
         """Pack the right operand of a product: panels for each chunk of k, for each item."""
         node = self.nodes[slot]
-        kernel = products.kernel_for(node.dtype)
+        kernel = _kernel(node)
         right, source = self.bound.operand(node.args[1])
         lead = self.segment.region.batch if right.ndim > 2 else ()
         right = np.broadcast_to(right, (*lead, *right.shape[-2:]))
         k, n = right.shape[-2:]
         count = -(-n // kernel.tile.columns)
-        panel = panel_bytes(kernel.dtype, kernel.tile, min(k, CHUNK), kernel.tile.columns)
+        chunk = kernel.chunk(k)
+        panel = panel_bytes(kernel.tile, min(k, chunk), kernel.tile.columns)
         every = count * panel
-        item = every * -(-k // CHUNK)
+        item = every * -(-k // chunk)
         to = room = self.bound.calls.room(item * prod(lead))
         down, across = right.strides[-2:]
         for offset in offsets_of(right, len(lead)).tolist():
-            for start in range(0, k, CHUNK):
-                deep = min(CHUNK, k - start)
+            for start in range(0, k, chunk):
+                deep = min(chunk, k - start)
                 begin = source.further(offset + start * down)
                 words = (begin, down, across, deep, n, to, panel)
                 self.bound.calls.add(kernel.pack, words, count, 1, 0, threads_for(deep * n / 2))
@@ -149,18 +149,19 @@ class _SegmentRun(RowBlocks):
     def multiplied(self, slot: int, rows: int, panels: _Panels) -> _Step:
         """A block times the panels."""
         node = self.nodes[slot]
-        kernel = products.kernel_for(node.dtype)
+        kernel = _kernel(node)
         left = node.args[0]
         k, n = left.shape[-1], node.shape[-1]
+        chunk = kernel.chunk(k)
         source, _, (across, along) = self.block(left, len(left.shape) - 2, rows)
         words = (
-            0, along, across, rows, 0, panels.panel, n, 0, self.row_bytes(slot), k, CHUNK,
+            0, along, across, rows, 0, panels.panel, n, 0, self.row_bytes(slot), k, chunk,
             panels.every,
         )  # fmt: skip
         addresses = {"from": source, "panels": panels.place, "out": self.places[slot]}
         patches = [(PANEL_WORDS.index(name), place) for name, place in addresses.items()]
         height = kernel.tile.rows
-        tile = panel_bytes(kernel.dtype, kernel.tile, min(k, CHUNK), height)
+        tile = panel_bytes(kernel.tile, min(k, chunk), height)
         return _Step(kernel.by_panels, words, patches, 1, -(-rows // height) * tile + LINE)
 
     def mapped(self, layer: Layer, rows: int) -> list[_Step]:
@@ -262,7 +263,7 @@ class _SegmentRun(RowBlocks):
         tables = [self.table(steps, words, start) for steps in (whole, last)]
         offsets = np.stack(self.columns, 1)
         arguments = (*tables, len(whole), blocks, WordTable(offsets), offsets.shape[1])
-        kernel = products.kernel_for(self.nodes[self.segment.products[0]].dtype)
+        kernel = _kernel(self.nodes[self.segment.products[0]])
         self.bound.calls.add(
             kernel.row_blocks, arguments, blocks * self.items, 1, start + self.room, threads
         )
@@ -282,3 +283,8 @@ class _SegmentRun(RowBlocks):
             )  # fmt: skip
         assert len(table) == len(steps) * len(STEP_WORDS)
         return WordTable(table)
+
+
+def _kernel(node: Node) -> ProductKernel:
+    """The code that multiplies for a PRODUCT."""
+    return products.kernel_for(node.args[0].dtype, node.dtype)

@@ -24,11 +24,14 @@ class UnsupportedCPU(FusewrightError, RuntimeError):
 
 
 class FeatureSet(NamedTuple):
-    """`llvm_features` is LLVM's spelling; `vector_bytes` the width of the widest register."""
+    """`llvm_features` is LLVM's spelling, of what all kernels may use; `vector_bytes` the width of
+    the widest register; `has_tiles`, whether products may use tile registers (AMX).
+    """
 
     name: str
     llvm_features: str
     vector_bytes: int
+    has_tiles: bool = False
 
 
 class _Level(NamedTuple):
@@ -46,8 +49,11 @@ _V3 = (
     "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave",
 )  # fmt: skip
 _V4 = (*_V3, "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")
-LEVELS = (_Level("avx512", 64, _V4), _Level("avx2", 32, _V3))
-"""Best first: x86-64-v4 and x86-64-v3 of the System V ABI."""
+TILES = ("amx_tile", "amx_bf16")
+LEVELS = (
+    _Level("amx", 64, (*_V4, *TILES)), _Level("avx512", 64, _V4), _Level("avx2", 32, _V3),
+)  # fmt: skip
+"""Best first: x86-64-v4 of the System V ABI with tile registers, without, and x86-64-v3."""
 
 _LLVM_NAME = {
     "lahf_lm": "sahf", "sse4_1": "sse4.1", "sse4_2": "sse4.2", "bmi1": "bmi", "abm": "lzcnt",
@@ -57,7 +63,8 @@ _LEVEL = {level.name: level for level in LEVELS}
 
 
 def select(option: str, flags: Iterable[str] | None = None) -> FeatureSet:
-    """The set for `auto`, `avx2` or `avx512`; raises `UnsupportedCPU` where the machine lacks it.
+    """The set for `auto`, `avx2`, `avx512` or `amx`; raises `UnsupportedCPU` where the machine
+    lacks it.
 
     >>> select("auto", flags=machine_flags_of("avx2")).vector_bytes
     32
@@ -131,8 +138,9 @@ def _missing(level: _Level, present: frozenset[str]) -> list[str]:
 
 
 def _features(level: _Level) -> FeatureSet:
-    spelled = ",".join("+" + _LLVM_NAME.get(flag, flag) for flag in level.flags)
-    return FeatureSet(level.name, spelled, level.vector_bytes)
+    flags = [flag for flag in level.flags if flag not in TILES]
+    spelled = ",".join("+" + _LLVM_NAME.get(flag, flag) for flag in flags)
+    return FeatureSet(level.name, spelled, level.vector_bytes, len(flags) < len(level.flags))
 
 
 BASELINE = FeatureSet("baseline", "", 16)

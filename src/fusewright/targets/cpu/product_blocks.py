@@ -16,7 +16,7 @@ from fusewright.codegen.products.blocks import panel_bytes, rounded_up
 from fusewright.codegen.products.registers import RegisterTile
 from fusewright.codegen.products.stacks import stack_bytes
 from fusewright.ir.dtypes import DType
-from fusewright.ir.products import CHUNK
+from fusewright.ir.products import chunk_of
 from fusewright.machine import record
 from fusewright.runtime.image import LoadedImage
 from fusewright.runtime.limits import thread_count
@@ -29,17 +29,23 @@ SMALL = 16
 
 @dataclass(frozen=True, slots=True)
 class ProductKernel:
-    """The code for one dtype on this machine, and where it begins."""
+    """The code for one dtype, and the result's, on this machine, and where it begins."""
 
     dtype: DType
+    result: DType
     tile: RegisterTile
     image: LoadedImage
     whole: int
     pack: int
     multiply: int
     stacked: int
+    """0 where there is none."""
     row_blocks: int
     by_panels: int
+
+    def chunk(self, k: int) -> int:
+        """Of so many k's, those that are packed and multiplied at a time."""
+        return chunk_of(self.dtype, self.result, k)
 
 
 class Operand(NamedTuple):
@@ -112,7 +118,7 @@ def _add(a: Operand, b: Operand, out: Operand, kernel: ProductKernel, calls: Pro
         return True
     if is_turned(a, b, out, kernel):
         a, b, out = b.turned(), a.turned(), out.turned()
-    if out.strides[-1] != kernel.dtype.itemsize and out.shape[-1] != 1:
+    if out.strides[-1] != kernel.tile.result and out.shape[-1] != 1:
         return False
     _run(a, b, out, kernel, calls)
     return True
@@ -123,7 +129,7 @@ def is_turned(a: Operand, b: Operand, out: Operand, kernel: ProductKernel) -> bo
     of them idle; else the result is copied, a number in each cycle.
     """
     m, k, n = a.shape[-2], a.shape[-1], b.shape[-1]
-    size, tile = kernel.dtype.itemsize, kernel.tile
+    size, tile = kernel.tile.result, kernel.tile
     is_plain = out.strides[-1] == size
     if is_plain and m >= tile.columns and n >= tile.columns:
         return False
@@ -137,8 +143,8 @@ def _stacked(
 ) -> bool:
     """Small products with one in each lane; whether they are many, and lie evenly."""
     *batch, m, n = out.shape
-    k, items, width, size = a.shape[-1], prod(batch), kernel.tile.columns, kernel.dtype.itemsize
-    if max(m, k, n) > SMALL or items < width:
+    k, items, width, size = a.shape[-1], prod(batch), kernel.tile.columns, kernel.tile.result
+    if max(m, k, n) > SMALL or items < width or not kernel.stacked:
         return False
     steps = [_even(each, tuple(batch)) for each in (a, b, out)]
     is_straight = (n == 1 or out.strides[-1] == size) and (m == 1 or out.strides[-2] == n * size)
@@ -180,7 +186,7 @@ def _run(a: Operand, b: Operand, out: Operand, kernel: ProductKernel, calls: Pro
     *batch, m, n = out.shape
     k, items, tile = a.shape[-1], prod(batch), kernel.tile
     task = _task(a, b, out)
-    threads = threads_for(m * k * n * items / (2 * tile.lanes))
+    threads = threads_for(m * k * n * items / tile.per_cycle)
     if not batch and m <= 4 * tile.rows and n > tile.columns:
         _strips(a, b, out, kernel, threads, calls)
     elif not batch and threads == 1:
@@ -201,8 +207,9 @@ def _strips(
     second-level cache: strips of columns, each packed and multiplied by itself, as a stack.
     """
     k, n = b.shape
-    size, tile = kernel.dtype.itemsize, kernel.tile
-    width = record.current().second // 2 // (min(k, CHUNK) * size)
+    size, tile = kernel.tile.result, kernel.tile
+    deep = min(k, kernel.chunk(k))
+    width = record.current().second // 2 // (deep * tile.number)
     width = max(width // tile.columns, 1) * tile.columns
     many = n // width
     for start, items, wide in ((0, many, width), (many * width, 1, n - many * width)):
@@ -256,23 +263,23 @@ def _blocks(task: _Task, kernel: ProductKernel, threads: int) -> _Blocking:
     """A block's rows take half of the second-level cache, a strip of columns a quarter of the
     third; blocks are of equal size.
     """
-    machine, tile, dtype = record.current(), kernel.tile, kernel.dtype
+    machine, tile = record.current(), kernel.tile
     m, k, n = task.extents
-    k = min(k, CHUNK)
-    most = max(machine.second // 2 // (k * dtype.itemsize), tile.rows)
+    k = min(k, kernel.chunk(k))
+    most = max(machine.second // 2 // (k * tile.number), tile.rows)
     many = -(-m // most)
     if threads > 1:
         many = max(many, min(2 * threads, m // (4 * tile.rows)))
     rows = rounded_up(-(-m // many), tile.rows)
-    wide = max(machine.third // 4 // (k * dtype.itemsize), tile.columns)
+    wide = max(machine.third // 4 // (k * tile.number), tile.columns)
     columns = rounded_up(-(-n // -(-n // wide)), tile.columns)
-    panel = panel_bytes(dtype, tile, k, tile.columns)
+    panel = panel_bytes(tile, k, tile.columns)
     return _Blocking(
         rows,
         columns,
         panel,
         columns // tile.columns * panel,
-        rows // tile.rows * panel_bytes(dtype, tile, k, tile.rows) + 64,
+        rows // tile.rows * panel_bytes(tile, k, tile.rows) + 64,
     )
 
 
@@ -281,12 +288,12 @@ def _whole(
 ) -> None:
     """Each product on one thread; `offsets` as from `_offsets`."""
     m, k, n = task.extents
-    blocks = _blocks(task, kernel, 1)
+    blocks, chunk = _blocks(task, kernel, 1), kernel.chunk(k)
     rows, columns = task.rows, task.columns
     words = (
         rows.at, rows.along, rows.across, m, blocks.rows,
         columns.at, columns.along, columns.across, n, blocks.columns,
-        task.out, task.step, k, CHUNK, blocks.panel, blocks.strip, WordTable(offsets),
+        task.out, task.step, k, chunk, blocks.panel, blocks.strip, WordTable(offsets),
     )  # fmt: skip
     calls.add(kernel.whole, words, len(offsets), 1, blocks.strip + blocks.block, threads)
 
@@ -295,10 +302,10 @@ def _shared(task: _Task, kernel: ProductKernel, threads: int, calls: ProductCall
     """One product on several threads."""
     _, k, n = task.extents
     blocks = _blocks(task, kernel, threads)
-    panels = calls.room(blocks.strip)
+    panels, chunk = calls.room(blocks.strip), kernel.chunk(k)
     for column in range(0, n, blocks.columns):
-        for start in range(0, k, CHUNK):
-            wide, deep = min(blocks.columns, n - column), min(CHUNK, k - start)
+        for start in range(0, k, chunk):
+            wide, deep = min(blocks.columns, n - column), min(chunk, k - start)
             _chunk(task, column, wide, start, deep, blocks, panels, kernel, threads, calls)
 
 
@@ -308,7 +315,7 @@ def _chunk(
 ) -> None:  # fmt: skip
     """A strip of columns and a chunk of k: its panels, then all blocks of rows."""
     rows, columns, m = task.rows, task.columns, task.extents[0]
-    width, size = kernel.tile.columns, kernel.dtype.itemsize
+    width, size = kernel.tile.columns, kernel.tile.result
     source = columns.at.further(start * columns.along + column * columns.across)
     count = -(-wide // width)
     words: Sequence[Any] = (

@@ -1,4 +1,4 @@
-"""Products of float32 and float64 matrices on the CPU: kernels compiled, and called.
+"""Products of float32, float64 and bfloat16 matrices on the CPU: kernels compiled, and called.
 
 Which blocks there are decides time and memory only: the order of summation is that of
 `ir.products`, whatever the layout, the number of threads, and the instructions.
@@ -6,6 +6,7 @@ Which blocks there are decides time and memory only: the order of summation is t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from math import prod
 from typing import Any
@@ -16,12 +17,15 @@ from fusewright.base.errors import DTypeError, ReadOnlyError, ShapeError
 from fusewright.base.options import current
 from fusewright.codegen.products.module import product_module
 from fusewright.codegen.products.registers import tile_for
-from fusewright.ir.dtypes import DType
+from fusewright.ir.dtypes import BFLOAT16, FLOAT32, DType
+from fusewright.ir.graph import PRODUCT, Node
 from fusewright.ir.products import DTYPES
+from fusewright.machine import record
+from fusewright.machine.record import Machine
 from fusewright.runtime.buffers import allocate
 from fusewright.runtime.image import Image, load
 from fusewright.runtime.kept import Kept
-from fusewright.targets.cpu import ahead, compiler
+from fusewright.targets.cpu import ahead, compiler, tile_registers
 from fusewright.targets.cpu.disk_keys import disk_key
 from fusewright.targets.cpu.features import FeatureSet, select
 from fusewright.targets.cpu.product_blocks import Operand, ProductKernel, calls_for, is_turned
@@ -35,28 +39,29 @@ _DTYPES = {dtype.numpy: dtype for dtype in DTYPES}
 
 
 def product(a: Any, b: Any, out: Array | None = None) -> Array:
-    """`a @ b` of arrays (..., m, k) and (..., k, n) of one dtype, float32 or float64, whose leading
-    dims broadcast: (..., m, n), in any layout.
+    """`a @ b` of arrays (..., m, k) and (..., k, n) of one dtype, float32, float64 or bfloat16,
+    whose leading dims broadcast: (..., m, n), in any layout.
 
     The bits are those of `targets.reference.products.product`.  `out` has the result's shape and
-    dtype; it may share memory with the operands.
+    dtype (of bfloat16, that or float32); it may share memory with the operands.
 
     Raises `DTypeError`, `ShapeError`, `ReadOnlyError`.
     """
     a, b = np.asarray(a), np.asarray(b)
     dtype = _DTYPES.get(a.dtype)
     if dtype is None or b.dtype != a.dtype:
-        raise DTypeError(f"no product of {a.dtype} and {b.dtype}: float32 or float64, both alike")
+        raise DTypeError(f"no product of {a.dtype} and {b.dtype}: two of the same floats")
     shape = _shape(a, b)
     if out is not None:
-        _check(out, shape, a.dtype)
+        _check(out, shape, dtype)
     overlaps = out is not None and (np.may_share_memory(a, out) or np.may_share_memory(b, out))
-    target = _fresh(shape, dtype) if out is None or overlaps else out
+    result = dtype if out is None else _DTYPES[out.dtype]
+    target = _fresh(shape, result) if out is None or overlaps else out
     if target.size:
         if a.shape[-1]:
             compute(a, b, target)
         else:
-            target[...] = 0.0
+            target[...] = np.zeros((), target.dtype)
     if out is None or not overlaps:
         return target
     out[...] = target
@@ -65,46 +70,63 @@ def product(a: Any, b: Any, out: Array | None = None) -> Array:
 
 def compute(a: Array, b: Array, out: Array) -> None:
     """The same where it is known that the operands fit, are not empty, and no memory of `out`."""
-    _compute(a, b, out, kernel_for(_DTYPES[a.dtype]))
+    _compute(a, b, out, kernel_for(_DTYPES[a.dtype], _DTYPES[out.dtype]))
 
 
-def kernel_for(dtype: DType) -> ProductKernel:
-    """The code for a dtype, with the instructions that the options name."""
-    options = current()
-    features = select(options.features)
-    found = _kernels.get((dtype, features))
+def kernel_for(dtype: DType, result: DType | None = None) -> ProductKernel:
+    """The code for a dtype, and another one of the result if that is given, with the instructions
+    that the options name.
+    """
+    result, features = result or dtype, features_for(dtype)
+    found = _kernels.get((dtype, result, features))
     if found is None:
-        image = load(_image(dtype, features))
-        tile = tile_for(dtype, features.vector_bytes)
-        names = (
-            "whole_products", "columns_packed", "rows_multiplied", "stacked_products",
-            "row_blocks", "rows_by_panels",
-        )  # fmt: skip
-        found = ProductKernel(dtype, tile, image, *(image.address(name) for name in names))
-        _kernels[dtype, features] = found
+        image = load(_image(dtype, result, features))
+        tile = tile_for(dtype, features.vector_bytes, features.has_tiles, result)
+        names = ("whole_products", "columns_packed", "rows_multiplied")
+        stacked = 0 if dtype is BFLOAT16 else image.address("stacked_products")
+        chained = map(image.address, ("row_blocks", "rows_by_panels"))
+        starts = (*map(image.address, names), stacked, *chained)
+        found = ProductKernel(dtype, result, tile, image, *starts)
+        _kernels[dtype, result, features] = found
     return found
 
 
-def image_name(dtype: DType, features: FeatureSet) -> str:
+def features_for(dtype: DType, option: str = "") -> FeatureSet:
+    """The instructions for products of a dtype, as the options, or this one, name them."""
+    features = select(option or current().features)
+    return tile_registers.usable(features) if dtype is BFLOAT16 else features
+
+
+def machine_at_hand(order: Sequence[Node]) -> Machine:
+    """The machine's record for a program: `half` is the rate of what multiplies bfloat16."""
+    machine = record.current()
+    if not any(node.kind == PRODUCT and node.args[0].dtype is BFLOAT16 for node in order):
+        return machine
+    has_tiles = features_for(BFLOAT16).has_tiles
+    return machine._replace(half=machine.tiles) if has_tiles else machine
+
+
+def image_name(dtype: DType, result: DType, features: FeatureSet) -> str:
     """That of the code."""
-    return disk_key("products", (dtype.name, features.llvm_features))
+    return disk_key("products", (dtype.name, result.name, features.llvm_features))
 
 
-def compiled_image(dtype: DType, features: FeatureSet) -> Image:
+def compiled_image(dtype: DType, result: DType, features: FeatureSet) -> Image:
     """The code, made anew."""
-    text = product_module(dtype, tile_for(dtype, features.vector_bytes))
-    return compiler.compile_ir(text, features, LEVEL, scalars=True)
+    tile = tile_for(dtype, features.vector_bytes, features.has_tiles, result)
+    return compiler.compile_ir(product_module(dtype, tile), features, LEVEL, scalars=True)
 
 
-def _image(dtype: DType, features: FeatureSet) -> Image:
-    name = image_name(dtype, features)
+def _image(dtype: DType, result: DType, features: FeatureSet) -> Image:
+    name = image_name(dtype, result, features)
     stored = ahead.entry(name)
     if stored is not None:
         return Image.from_bytes(stored)
-    return _kept.obtain(name, lambda: name, partial(compiled_image, dtype, features)).value
+    make = partial(compiled_image, dtype, result, features)
+    return _kept.obtain(name, lambda: name, make).value
 
 
-_kernels: dict[tuple[DType, FeatureSet], ProductKernel] = {}
+_kernels: dict[tuple[DType, DType, FeatureSet], ProductKernel] = {}
 _kept: Kept[Image] = Kept()
 
 
@@ -121,10 +143,10 @@ def _shape(a: Array, b: Array) -> tuple[int, ...]:
     return (*batch, a.shape[-2], b.shape[-1])
 
 
-def _check(out: Array, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+def _check(out: Array, shape: tuple[int, ...], dtype: DType) -> None:
     if out.shape != shape:
         raise ShapeError(f"`out` has the shape {out.shape}; the result's is {shape}")
-    if out.dtype != dtype:
+    if _DTYPES.get(out.dtype) not in (dtype, FLOAT32 if dtype is BFLOAT16 else dtype):
         raise DTypeError(f"`out` is {out.dtype}; the result is {dtype}")
     if not out.flags.writeable:
         raise ReadOnlyError("`out` cannot be written")
@@ -145,8 +167,8 @@ def _compute(a: Array, b: Array, out: Array, kernel: ProductKernel) -> None:
     if calls is not None:
         calls.run([each.ctypes.data for each in (a, b, out)])
         return
-    target = _fresh(out.shape, kernel.dtype)
+    target = _fresh(out.shape, kernel.result)
     if is_turned(left, right, result, kernel):
-        target = _fresh(out.swapaxes(-1, -2).shape, kernel.dtype).swapaxes(-1, -2)
+        target = _fresh(out.swapaxes(-1, -2).shape, kernel.result).swapaxes(-1, -2)
     _compute(a, b, target, kernel)
     out[...] = target

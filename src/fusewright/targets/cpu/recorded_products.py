@@ -34,7 +34,6 @@ from fusewright.ir.graph import (
     operands_first,
 )
 from fusewright.ir.products import operations
-from fusewright.machine import record
 from fusewright.plan import chains as plan
 from fusewright.plan.chains import Segment
 from fusewright.runtime.buffers import allocate
@@ -203,13 +202,14 @@ def _planned(
 def _segments(slice_: Slice, fuse: bool) -> tuple[Segment, ...]:
     """How a slice is cut: known, or found now."""
     shapes = tuple([node.shape for node in slice_.order])
-    key = (slice_.key, shapes, fuse, thread_count(), record.current(), plan.MOST_LAYERS)
+    machine = products.machine_at_hand(slice_.order)
+    key = (slice_.key, shapes, fuse, thread_count(), machine, plan.MOST_LAYERS)
     found = _known.get(key)
     if found is None:
         if len(_known) >= MOST_KNOWN:
             _known.clear()
         outputs = frozenset(slice_.outputs)
-        found = tuple(plan.segments(slice_.order, outputs, record.current(), fuse, thread_count()))
+        found = tuple(plan.segments(slice_.order, outputs, machine, fuse, thread_count()))
         _known[key] = found
     return found
 
@@ -245,7 +245,7 @@ def _alone(nodes: dict[int, Node], slot: int) -> BoundCalls | None:
         places.append((address, arg.shape, array.strides))
     if operations(node):
         result, left, right = (Operand(*each) for each in places)
-        calls = calls_for(left, right, result, products.kernel_for(node.dtype))
+        calls = calls_for(left, right, result, products.kernel_for(node.args[0].dtype, node.dtype))
         if calls is not None:
             bound.calls = calls
             bound.run()

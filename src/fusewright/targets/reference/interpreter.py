@@ -173,7 +173,9 @@ def _opaque(node: Node, args: list[Any]) -> Any:
 
 
 def _product(node: Node, args: list[Any]) -> Any:
-    return products.product(*args) if operations(node) <= products.MOST else np.matmul(*args)
+    is_small = operations(node) <= products.MOST
+    left, right = args
+    return (products.product if is_small else products.large_product)(left, right, node.dtype)
 
 
 def _part(node: Node, args: list[Any]) -> Any:
