@@ -172,7 +172,7 @@ TABLE: dict[str, Row] = {
         Row("target", str.strip, _is_target, " or ".join(map(repr, TARGETS)), "where kernels run"),
         _choice("features", FEATURES, "the vector instructions of the cpu target"),
         _flag("reassociate", "floating-point sums and products may be reordered"),
-        _flag("contract", "a * b + c may be rounded once"),
+        _flag("contract", "a * b + c may be rounded once; no code makes use of it yet"),
         _flag("spans", "remember the column of each operation, not only its line"),
         _flag("debug", "verify every stage"),
         _flag("check", "kernels of loops check indices and divisors"),
