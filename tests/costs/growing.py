@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
-from time import process_time
+from time import process_time, sleep
 
 MOST = 2.6
 """Times as long that twice the work may take: 2 for linear work, 4 for quadratic."""
-TRIES = 12
+TRIES, ROUNDS, PAUSE = 12, 3, 10.0
+"""Looks in a row, and how often, so many seconds apart: what else a machine does comes and goes."""
 
 
 def grows_linearly(work: Callable[[int], object], length: int) -> bool:
@@ -16,7 +17,9 @@ def grows_linearly(work: Callable[[int], object], length: int) -> bool:
     tenth of the length takes (what does not depend on the length: imports, compiling).
     """
     shortest = {length // 10: 1e9, length: 1e9, 2 * length: 1e9}
-    for _ in range(TRIES):
+    for attempt in range(ROUNDS * TRIES):
+        if attempt and attempt % TRIES == 0:
+            sleep(PAUSE)
         for each in shortest:
             shortest[each] = min(shortest[each], _seconds(work, each))
         little, once, twice = shortest.values()

@@ -14,7 +14,7 @@ from tests.properties.random_chains import small_ones
 
 import fusewright as fw
 import fusewright.numpy as fnp
-from fusewright.codegen.products.chain import PANEL_WORDS
+from fusewright.codegen.products.sizes import PANEL_WORDS
 from fusewright.frontends.arrays.linalg import matmul
 from fusewright.ir.dtypes import FLOAT32
 from fusewright.runtime.profile import KernelRecord, listen

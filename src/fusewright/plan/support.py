@@ -4,11 +4,17 @@ reason.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from fusewright.base.later import later
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
 from fusewright.ir.library_steps import ON_PURPOSE, UNCOMPILED, family_of
-from fusewright.rules.complex import OPAQUE_COMPLEX
-from fusewright.rules.decompose import OPAQUE_OPS
+
+if TYPE_CHECKING:
+    from fusewright.rules import complex as complex_rules
+else:  # many programs have no complex numbers
+    complex_rules = later("fusewright.rules.complex")
 
 _MOVES = frozenset({graph.LEAF, graph.SCALAR, graph.VIEW})
 
@@ -28,12 +34,10 @@ def why_library(node: Node) -> str:
     if node.kind in _MOVES or node.kind == graph.RESHAPE:
         return ""
     if node.dtype.is_complex or any(arg.dtype.is_complex for arg in node.args):
-        if node.kind == graph.MAP and node.op in OPAQUE_COMPLEX:
+        if node.kind == graph.MAP and node.op in complex_rules.OPAQUE_COMPLEX:
             return f"{node.op} of complex numbers is computed by NumPy"
         if node.kind == graph.SCAN or (node.kind == graph.REDUCE and node.op != "sum"):
             return f"{node.op} of complex numbers is computed by NumPy"
     if node.kind in (graph.REDUCE, graph.SCAN) and node.dtype.is_stored_only:
         return f"{node.dtype} is a storage type: NumPy reduces it"
-    if node.kind == graph.MAP and node.op in OPAQUE_OPS:
-        return f"{node.op} has no decomposition yet"
     return ""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from html import escape
 from typing import NamedTuple
 
 
@@ -158,4 +157,6 @@ def code_of(fused: bool, why: str) -> str:
 def page_link(code: str) -> str:
     """HTML of a code that shows the page's heading and advice where the pointer rests on it."""
     kind = KINDS[code]
+    from html import escape  # here, for few programs write a page
+
     return f'<abbr title="{escape(f"{kind.title}. {kind.mend}", quote=True)}">{code}</abbr>'

@@ -45,16 +45,6 @@ TOGETHER = 8
 POINTERS = ("from", "to", "panels", "out", "source", "offsets", "steps", "last")
 
 
-def rounded_up(count: int, unit: int) -> int:
-    """The least multiple of a unit that is not below a count."""
-    return -(-count // unit) * unit
-
-
-def panel_bytes(tile: RegisterTile, k: int, width: int) -> int:
-    """Bytes of a panel."""
-    return rounded_up(k, tile.deep) * width * tile.number
-
-
 class Loops(Vectors):
     """What the functions below share."""
 

@@ -10,27 +10,16 @@ as for whole arrays.  Its words are copied, and those that point into memory are
 from __future__ import annotations
 
 from fusewright.codegen.products.blocks import KERNEL, Loops
+from fusewright.codegen.products.sizes import PANEL_WORDS, STEP_WORDS
 
 BLOCK_WORDS = ("steps", "last", "count", "blocks", "offsets", "columns")
 """What `row_blocks` reads: the steps, and those for the last block of an item, which may have fewer
 rows; how many there are; blocks of an item; for each item a row of so many columns of bytes to add
 to addresses.  A unit is a block.
 """
-STEP_WORDS = ("code", "words", "length", "units", "patches", "patched", "scratch")
-"""A step: the kernel, its argument words and how many, its units; which words are addresses
-(`PATCH_WORDS`), how many; bytes of scratch before its own.
-"""
 PATCH_WORDS = ("place", "base", "local", "column", "step")
 """An address: which word it is; where it points for the first block, counted from the thread's
 scratch where `local` is -1, else 0; the column of the offsets; the bytes from block to block.
-"""
-PANEL_WORDS = (
-    "from", "along", "across", "rows", "panels", "panel", "columns", "out", "step", "depth",
-    "chunk", "every",
-)  # fmt: skip
-"""What `rows_by_panels` reads: rows as `rows_multiplied` does; packed panels and the bytes of one,
-columns; the result and the bytes between its rows; all k's, those of a chunk, and the bytes of the
-panels of a chunk.
 """
 
 

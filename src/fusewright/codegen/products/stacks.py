@@ -37,12 +37,6 @@ def side_of(tile: RegisterTile) -> int:
     return SIDES[32 if tile.rows * tile.vectors > 16 else 16]
 
 
-def stack_bytes(dtype: DType, tile: RegisterTile, m: int, k: int, n: int) -> int:
-    """Scratch of a unit; packing writes whole blocks of a vector's lanes."""
-    numbers = sum(count + tile.lanes for count in (m * k, k * n, m * n))
-    return numbers * tile.columns * dtype.itemsize
-
-
 class _Lanes(Vectors):
     """What the functions below share."""
 

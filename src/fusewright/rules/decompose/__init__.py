@@ -2,6 +2,6 @@
 applies it.
 """
 
-from fusewright.rules.decompose.table import OPAQUE_OPS, decompose, decompose_all
+from fusewright.rules.decompose.table import decompose, decompose_all
 
-__all__ = ["OPAQUE_OPS", "decompose", "decompose_all"]
+__all__ = ["decompose", "decompose_all"]

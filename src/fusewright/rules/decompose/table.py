@@ -139,9 +139,6 @@ RULES: dict[tuple[str, str], Rule] = {
     for name, rule in (_ANY | rules).items()
 }
 
-OPAQUE_OPS: frozenset[str] = frozenset()
-"""Ops with no decomposition: the driver runs NumPy for them."""
-
 _HALF: dict[str, Rule] = {"maximum": floats.maximum_half, "minimum": floats.minimum_half}
 _ORDER = ("less", "less_equal")
 _MOVES = frozenset({"load", "param", "const", "cast", "bitcast", "where"})

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fusewright.base.options import Options
-from fusewright.codegen.products.blocks import panel_bytes, rounded_up
-from fusewright.codegen.products.chain import PANEL_WORDS, STEP_WORDS
+from fusewright.codegen.products.sizes import PANEL_WORDS, STEP_WORDS, panel_bytes, rounded_up
 from fusewright.ir import graph
 from fusewright.ir.graph import Memory, Node
 from fusewright.plan.chain_prices import Layer

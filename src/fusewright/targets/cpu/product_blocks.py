@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fusewright.base.values import dataclass
-from fusewright.codegen.products.blocks import panel_bytes, rounded_up
 from fusewright.codegen.products.registers import RegisterTile
-from fusewright.codegen.products.stacks import stack_bytes
+from fusewright.codegen.products.sizes import panel_bytes, rounded_up, stack_bytes
 from fusewright.ir.dtypes import DType
 from fusewright.ir.products import chunk_of
 from fusewright.machine import record

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fusewright.base.errors import DTypeError, ReadOnlyError, ShapeError
+from fusewright.base.later import later
 from fusewright.base.options import current
-from fusewright.codegen.products.module import product_module
 from fusewright.codegen.products.registers import tile_for
 from fusewright.ir.dtypes import BFLOAT16, FLOAT32, DType
 from fusewright.ir.graph import PRODUCT, Node
@@ -30,6 +30,11 @@ from fusewright.targets.cpu.disk_keys import disk_key
 from fusewright.targets.cpu.features import FeatureSet, select
 from fusewright.targets.cpu.product_blocks import Operand, ProductKernel, calls_for, is_turned
 from fusewright.targets.cpu.product_calls import Address
+
+if TYPE_CHECKING:
+    from fusewright.codegen.products import module
+else:  # the code is on disk
+    module = later("fusewright.codegen.products.module")
 
 LEVEL = 2
 
@@ -114,7 +119,7 @@ def image_name(dtype: DType, result: DType, features: FeatureSet) -> str:
 def compiled_image(dtype: DType, result: DType, features: FeatureSet) -> Image:
     """The code, made anew."""
     tile = tile_for(dtype, features.vector_bytes, features.has_tiles, result)
-    return compiler.compile_ir(product_module(dtype, tile), features, LEVEL, scalars=True)
+    return compiler.compile_ir(module.product_module(dtype, tile), features, LEVEL, scalars=True)
 
 
 def _image(dtype: DType, result: DType, features: FeatureSet) -> Image:

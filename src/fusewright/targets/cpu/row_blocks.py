@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fusewright.base.values import dataclass
-from fusewright.codegen.products.blocks import rounded_up
+from fusewright.codegen.products.sizes import rounded_up
 from fusewright.ir import graph
 from fusewright.ir.graph import Node, contiguous_strides
 from fusewright.plan.chains import Segment
