@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,32 @@ def _border(x: Any) -> None:
 WRITES = (_swap, _roll, _border)
 
 
+@fw.kernel
+def _both(x, y):  # type: ignore[no-untyped-def]
+    for i in range(x.shape[0]):
+        y[i] = x[i, 0] + x[i, x.shape[1] - 1]
+
+
+@fw.kernel
+def _each(x, y):  # type: ignore[no-untyped-def]
+    for j in range(x.shape[1]):
+        for i in range(x.shape[0]):
+            y[i] = y[i] * 2 + x[i, j]
+
+
+@fw.kernel
+def _turned(x, y):  # type: ignore[no-untyped-def]
+    for i in range(1, x.shape[0]):
+        y[i] = x[x.shape[0] - 1 - i, 0] + x[i - 1, 0]
+
+
+KERNELS = {
+    "both": (_both, lambda x, y: x[:, 0] + x[:, -1]),
+    "each": (_each, lambda x, y: reduce(lambda z, column: z * 2 + column, x.T, y)),
+    "turned": (_turned, lambda x, y: np.concatenate((y[:1], x[::-1, 0][1:] + x[:-1, 0]))),
+}
+
+
 def main() -> None:
     """Run every statement on every kind of array, at both ends, against NumPy."""
     for dtype in ("f8", "f4", "i2", "u1", "c16"):
@@ -98,6 +125,12 @@ def _checked(values: Array, end: bool) -> None:
             x = fnp.asarray(at_the_edge(values, end))
             write(x)
             np.testing.assert_array_equal(np.asarray(x), wanted)
+    for name, (kernel, meaning) in KERNELS.items():
+        print("  ", name, flush=True)
+        start = values[:, 0].copy()
+        y = at_the_edge(start, end)
+        kernel(plain, y)
+        np.testing.assert_array_equal(y, meaning(values, start))
     _kept.clear()
 
 
