@@ -246,7 +246,7 @@ PROSE = (
     (r"\(\[(\d+) from \d+ public", "corpus_unseen", r"(\d+) programs from", False),
     (r"\(\[\d+ from (\d+) public", "corpus_unseen", r"programs from (\d+)", False),
     (r"cores\): (\d+) give NumPy's", "corpus_unseen", r"best of 2: (\d+) with", False),
-    (r"was\n(\S+) to \S+ times as fast", "demo", r"Intel.*\| ([\d.]+) to [\d.]+ \|", False),
+    (r"was\n(\S+) to \S+ times as fast", "demo", r"another host.*\| ([\d.]+) to [\d.]+ \|", False),
     (r"was\n\S+ to (\S+) times as fast", "demo", r"Intel.*\| [\d.]+ to ([\d.]+) \|", False),
     (r"and (\S+) times on two of an AMD", "demo", r"AMD.*\| ([\d.]+) \|", False),
     (r"the slowest case \((\S+) to", "corpus", r"rushter-rbm \| \S+ \| \S+ \| (0.597)×", True),
