@@ -145,6 +145,16 @@ def test_code_on_disk_is_run_without_planner_and_compiler(empty: Path) -> None:
     assert "fusewright.driver" in more and not unwanted & more
 
 
+def test_a_product_on_disk_is_run_without_its_generator(empty: Path) -> None:
+    """Its plan is made anew; the code, and what writes it, is not."""
+    program = "import numpy as np; x = np.ones((200, 200)); n = float((x @ x).sum())"
+    loaded(empty, program, *RUN)
+    names = {name.removeprefix("fusewright.") for name in ours(loaded(empty, program, *RUN))}
+    assert "plan.chains" in names and "codegen.products.sizes" in names
+    unwanted = ("codegen.products.blocks", "codegen.builder", "codegen.spell", "rules")
+    assert not {name for name in names if name.startswith(unwanted)}
+
+
 def test_the_first_value_brings_the_driver(empty: Path) -> None:
     code = """
 import sys

@@ -339,10 +339,9 @@ def _is_part(buffer: Buffer, offset: Expr) -> bool:
     """Whether an offset is that of one part in each of some pairs: of `x[i, j]` with two columns,
     `j` tells which part, and both are read only where that is a literal.
     """
-    if buffer.dtype.is_complex or not in_pairs(buffer):
+    if buffer.dtype.is_complex or buffer.strides is not None or not in_pairs(buffer):
         return buffer.dtype.is_complex
-    counts = linear.terms(offset).items()
-    return buffer.strides is None and all(n % 2 == 0 or t.name == "const" for t, n in counts)
+    return all(n % 2 == 0 or term.name == "const" for term, n in linear.terms(offset).items())
 
 
 def _memory_type(dtype: DType) -> DType:

@@ -149,6 +149,14 @@ class _MatrixPack(PackFunction):
     def number_of_blocks(self) -> str:
         return self.line(f"sdiv i64 {self.line(f'add i64 %k, {PAIRED - 1}')}, {PAIRED}")
 
+    @contextmanager
+    def each_block(self) -> Iterator[tuple[str, str, str]]:
+        """A loop over blocks: the first k, which of its k's there are, where it is packed."""
+        with self.loop("0", self.number_of_blocks()) as block:
+            start = self.line(f"mul i64 {block}, {PAIRED}")
+            mask = self.below(self.line(f"sub i64 %k, {start}"))
+            yield start, mask, self.at("%to", block, BLOCK)
+
     def clear_last(self) -> None:
         """Zeros in the last block, for the numbers that it lacks."""
         last = self.at("%to", self.line(f"sub i64 {self.number_of_blocks()}, 1"), BLOCK)
@@ -201,10 +209,7 @@ class PairColumns(_MatrixPack):
 
     def transpose(self) -> None:
         last = self.line("sub i64 %count, 1")
-        with self.loop("0", self.number_of_blocks()) as block:
-            start = self.line(f"mul i64 {block}, {PAIRED}")
-            mask = self.below(self.line(f"sub i64 %k, {start}"))
-            target = self.at("%to", block, BLOCK)
+        with self.each_block() as (start, mask, target):
             for group in self.groups:
                 rows = []
                 for row in range(group, group + SIDE):
@@ -230,14 +235,10 @@ class BlockedRows(_MatrixPack):
     def transpose(self) -> None:
         """Rows whose k's lie end to end."""
         last = self.line("sub i64 %count, 1")
-        with self.loop("0", self.number_of_blocks()) as block:
-            start = self.line(f"mul i64 {block}, {PAIRED}")
-            mask = self.below(self.line(f"sub i64 %k, {start}"))
-            target = self.at("%to", block, BLOCK)
-            with self.loop("0", str(WIDTH)) as row:
-                numbers = self.halves(self.at(self.row(row, last), start, SIZE), mask)
-                place = self.at(target, row, LINE)
-                self.do(f"store {self.kind} {numbers}, ptr {place}, align {SIZE}")
+        with self.each_block() as (start, mask, target), self.loop("0", str(WIDTH)) as row:
+            numbers = self.halves(self.at(self.row(row, last), start, SIZE), mask)
+            place = self.at(target, row, LINE)
+            self.do(f"store {self.kind} {numbers}, ptr {place}, align {SIZE}")
 
     def copy(self) -> None:
         """Rows that lie side by side."""

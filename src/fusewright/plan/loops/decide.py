@@ -46,21 +46,13 @@ def decide(
 
     With `reasons` the reports say why; finding that out costs more than the plan.
     """
-    if reasons:  # what is compiled has spans that differ already
-        kernel, written = told_apart(kernel)
-        return with_lines(_decided(kernel, settings, names, parameters, True), written)
-    return _decided(kernel, settings, names, parameters, False)
-
-
-def _decided(
-    kernel: Kernel,
-    settings: Settings,
-    names: Mapping[int, str],
-    parameters: Mapping[int, str],
-    reasons: bool,
-) -> LoopPlan:
+    kernel, written = told_apart(kernel) if reasons else (kernel, {})
     kernel = coalesced(without_complex(kernel))
-    planner = _Planner(kernel, settings, names, parameters, reasons)
+    plan = _decided(_Planner(kernel, settings, names, parameters, reasons))
+    return with_lines(plan, written) if reasons else plan  # else its spans differ already
+
+
+def _decided(planner: _Planner) -> LoopPlan:
     plan, found = planner.plan(()), planner.conditions.found
     apart = {(pair.first, pair.second): pair for pair in plan.pairs if not pair.fused}
     open_ = {key: condition for key, condition in found.items() if key in apart}
