@@ -99,10 +99,12 @@ int64_t reach(PyObject *index, const Spot *spot)
     return size * longest;
 }
 
+#define SHORT_LIST (1 << 12) /* indices: more are worth a kernel */
+
 static int is_short_list(PyObject *key)
 {
     PyObject *shape = is_plain(key) && handle_dtype(key) == dtype_int64 ? handle_shape(key) : NULL;
-    return shape != NULL && PyTuple_GET_SIZE(shape) == 1 && elements_of(shape) <= MASKED;
+    return shape != NULL && PyTuple_GET_SIZE(shape) == 1 && elements_of(shape) <= SHORT_LIST;
 }
 
 /* Elements of a vector by an array of 64-bit integers side by side; NULL, without an error, where it is not

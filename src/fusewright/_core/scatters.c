@@ -114,8 +114,7 @@ int scatter_now(PyObject *handle, PyObject *key, PyObject *value)
     PyObject *root = link ? view_base_of(handle) : handle;
     if (numpy_array == NULL || !Py_IS_TYPE(root, array_class) || ((Handle *)root)->node == NULL || !moves_at_once())
         return 0;
-    int in_memory = ((Handle *)root)->node->kind == LEAF; /* a whole value under a mask is recorded: what is next may fuse */
-    PyObject *index = index_of(key, &arrays, link != NULL && in_memory ? WRITTEN : MASKED);
+    PyObject *index = index_of(key, &arrays, MASKED);
     int dtype = ((Handle *)root)->node->dtype, refused = index == NULL || (arrays && is_strict() && !is_numpys);
     PyObject *content = refused ? NULL : written(value, dtype);
     PyObject *array = content ? writable_array(handle) : NULL;

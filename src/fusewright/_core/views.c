@@ -73,37 +73,6 @@ int region_parse(PyObject *key, PyObject *shape, Region *region)
     return 1;
 }
 
-PyObject *integer_tuple(const Py_ssize_t *numbers, Py_ssize_t many)
-{
-    PyObject *found = PyTuple_New(many);
-    for (Py_ssize_t i = 0; found != NULL && i < many; i++) {
-        PyObject *number = PyLong_FromSsize_t(numbers[i]);
-        if (number == NULL)
-            Py_CLEAR(found);
-        else
-            PyTuple_SET_ITEM(found, i, number);
-    }
-    if (found != NULL)
-        PyObject_GC_UnTrack(found); /* integers form no cycles */
-    return found;
-}
-
-PyObject *region_places(Region *region)
-{
-    PyObject *places = PyTuple_New(region->places);
-    for (int i = 0; places != NULL && i < region->places; i++) {
-        Place *place = &region->place[i];
-        PyObject *entry = integer_tuple(&place->out, 3); /* out, start, step */
-        if (entry == NULL)
-            Py_CLEAR(places);
-        else
-            PyTuple_SET_ITEM(places, i, entry);
-    }
-    return places;
-}
-
-PyObject *region_extents(Region *region) { return integer_tuple(region->extent, region->dims); }
-
 /* What a basic view names in its base; 0 for any other. */
 int region_of_link(PyObject *link, Region *region)
 {

@@ -141,14 +141,14 @@ class Masked(MaskedOperators, Array):
     def copy(self, order: str = "C") -> Handle:
         """A new array with the same values."""
         found = masking.parts(self)
-        return Array.copy(self, order) if found is None else masking.make(*found)
+        return Array.copy(self, order) if found is None else masking.alike(self, found[0])
 
     def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Handle:
         """The values in another element type."""
         found = masking.parts(self)
         if found is None or args or kwargs:
             return Array.astype(self, dtype, *args, **kwargs)  # type: ignore[no-any-return]
-        return masking.make(cast(found[0], rules.as_dtype(dtype)), found[1])
+        return masking.alike(self, cast(found[0], rules.as_dtype(dtype)))
 
 
 class Scalar(ScalarOperations, Array):  # type: ignore[misc]

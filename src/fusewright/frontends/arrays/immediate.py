@@ -37,8 +37,6 @@ PLAIN = frozenset((int, slice, EllipsisType, np.int64))
 """Subscripts that name a region without any array."""
 SMALL = 4096
 """Elements of a region that is written at once: more are worth a kernel."""
-MASKED = 4096
-"""Elements of a mask that is looked at at once: more are worth a kernel."""
 DEPTH = 8
 """Operations on top of each other that are computed at once: more are worth a kernel."""
 SEVERAL = 1 << 19
@@ -359,6 +357,8 @@ def gets_alone(handle: Handle, operands: tuple[Node, ...]) -> bool:
         return False
     trace.evaluate(root._node, *operands)
     sharing.forget_value(handle)
+    if not _is_alone(root):
+        trace.release()  # what was computed on the way is dead, and still there
     return _is_alone(root) and handle._node.kind == LEAF
 
 

@@ -23,10 +23,11 @@ from fusewright.frontends.arrays import (
     trace,
 )
 from fusewright.frontends.arrays.core import OWNS, Handle, cast, wrap, wrap_array
+from fusewright.frontends.arrays.front import LOOKED_AT
 from fusewright.frontends.arrays.indexing import PLAIN, Basic, Fancy
 from fusewright.frontends.arrays.views import Slice, make_view, nearest, transposed, view_node
 from fusewright.ir.dtypes import BOOL
-from fusewright.ir.graph import MAP, VIEW, Node
+from fusewright.ir.graph import LEAF, MAP, VIEW, Node
 
 if TYPE_CHECKING:
     from fusewright.frontends.arrays import strided
@@ -89,7 +90,7 @@ def _gathered(source: Node, what: Fancy) -> Any:
 
 def _is_looked_at(key: Handle) -> bool:
     """Whether an index array is looked at now, if its values are known: masks are, if small."""
-    is_mask = key._dtype is BOOL and math.prod(key._shape) <= immediate.MASKED
+    is_mask = key._dtype is BOOL and math.prod(key._shape) <= LOOKED_AT
     return key._dtype.is_integer or is_mask
 
 
@@ -205,7 +206,8 @@ def _set_masked(handle: Handle, mask: Node, value: Any) -> None:
             f"has {len(node.shape)} dimensions",
             help="use value.ravel(), or np.where(mask, value, x)",
         )
-    if not _is_single(node):
+    is_list = bool(node.shape) and mask.kind == LEAF  # as many as are selected, by chance one
+    if is_list or not _is_single(node):
         trailing = shape[len(mask.shape) :]
         count = int(np.count_nonzero(sharing.content_of(mask)))
         node = inplace.assigned(node, handle._dtype, (count, *trailing))

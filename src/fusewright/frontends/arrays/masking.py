@@ -3,7 +3,7 @@
 How many elements a mask selects depends on the data, so `x[m]` has no recorded form.  What programs
 do with it mostly has: functions of elements under one mask, stored under the same mask, are the
 full-size functions stored with `where`.  A `Masked` handle remembers the full-size value and the
-mask; any other use picks the elements out.
+mask; any other use picks the elements out: few ones before the functions are computed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from operator import getitem
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,16 @@ from fusewright.frontends.arrays import dtypes as rules
 from fusewright.frontends.arrays.core import Handle, cast, wrap_array
 from fusewright.frontends.arrays.front import LOOKED_AT
 from fusewright.frontends.arrays.operators import Operators
-from fusewright.ir.graph import MAP, OPAQUE, REDUCE, SCALAR, VIEW, Node, is_shared
+from fusewright.ir.graph import (
+    MAP,
+    OPAQUE,
+    REDUCE,
+    SCALAR,
+    VIEW,
+    Node,
+    is_shared,
+    operands_first,
+)
 
 Method = Callable[..., Any]
 
@@ -31,37 +40,57 @@ _VALUE = vars(Handle)["_node"]
 _CLASS = vars(object)["__class__"]
 
 
-def make(full: Node, mask: Node) -> Handle:
-    """The elements of a value under a mask of its shape."""
-    handle = Handle.__new__(core.masked_class)
-    handle._flags = 0
-    _hold(handle, full, mask)
-    return handle
+class Under(NamedTuple):
+    """What picks elements, and the full-size values that the program has picked them from."""
+
+    mask: Node
+    roots: tuple[Node, ...]
+
+    def make(self, full: Node) -> Handle:
+        """The elements of a value of the mask's shape."""
+        handle = Handle.__new__(core.masked_class)
+        handle._flags = 0
+        self.hold(handle, full)
+        return handle
+
+    def hold(self, handle: Handle, full: Node) -> None:
+        """The same in a handle that is there."""
+        held = Node(OPAQUE, PICK, (full, self.mask), full.dtype, full.shape, self.roots)
+        _VALUE.__set__(handle, held)
 
 
-def _hold(handle: Handle, full: Node, mask: Node) -> None:
-    _VALUE.__set__(handle, Node(OPAQUE, PICK, (full, mask), full.dtype, full.shape))
+def _held(value: Any) -> Node | None:
+    if type(value) is not core.masked_class:
+        return None
+    held: Node = _VALUE.__get__(value)
+    return held if held.op == PICK else None  # another thread may pick meanwhile
 
 
 def parts(value: Any) -> tuple[Node, Node] | None:
     """The full-size value and the mask of what has not been picked out."""
-    if type(value) is not core.masked_class:
-        return None
-    held = _VALUE.__get__(value)
-    return held.args if held.op == PICK else None  # another thread may pick meanwhile
+    held = _held(value)
+    return None if held is None else held.args  # type: ignore[return-value]
+
+
+def alike(handle: Any, full: Node) -> Handle:
+    """Other elements picked as those of a handle are."""
+    held = _held(handle)
+    assert held is not None, "of what has not been picked out"
+    return Under(held.args[1], held.attr).make(full)
 
 
 def node_of(handle: Handle) -> Node:
     """The elements picked out: the handle is an array like any other from then on."""
-    found = parts(handle)
-    if found is not None:
-        become(handle, picked(*found))
+    held = _held(handle)
+    if held is not None:
+        full, mask = held.args
+        become(handle, _picked_early(full, mask, held.attr) or picked(full, mask))
     return _VALUE.__get__(handle)  # type: ignore[no-any-return]
 
 
-def _is_of_few(mask: Node, most: int) -> bool:
+def _is_of_few(mask: Node) -> bool:
     """Extents decide, as a sum of what is picked out has another order."""
-    return math.prod(mask.shape) <= most and not trace.is_lazy()
+    return math.prod(mask.shape) <= LOOKED_AT and not trace.is_lazy()
 
 
 def is_picked_to_reduce(value: Any) -> bool:
@@ -69,7 +98,7 @@ def is_picked_to_reduce(value: Any) -> bool:
     done before a kernel for them has been started.
     """
     found = parts(value)
-    if found is None or not _is_of_few(found[1], LOOKED_AT // 2):
+    if found is None or not _is_of_few(found[1]):
         return False
     node_of(value)
     return True
@@ -82,7 +111,7 @@ def is_picked_for(target: Handle, value: Any) -> bool:
     found = parts(value)
     if found is None or type(target) is not core.view_class:
         return False
-    return _is_of_few(found[1], LOOKED_AT)
+    return _is_of_few(found[1])
 
 
 def become(handle: Handle, node: Node) -> None:
@@ -94,7 +123,7 @@ def become(handle: Handle, node: Node) -> None:
 def select(node: Node, mask: Node) -> Any:
     """`x[m]`: remembered where the mask has the array's shape, else picked out now."""
     if node.shape and mask.shape == node.shape and not _is_visible(node, mask):
-        return make(node, mask)
+        return Under(mask, (node,)).make(node)
     return wrap_array(picked(node, mask))
 
 
@@ -109,6 +138,45 @@ def picked(node: Node, mask: Node) -> Node:
     values, chosen = sharing.content_of(node), sharing.content_of(mask)
     chosen = opaque.in_numpy("a[mask]", getitem, values, chosen)
     return sharing.owned(chosen)
+
+
+FEW = 4
+"""One element of so many is few: picking them out of several values costs less than computing
+all."""
+MANY = 64
+"""Functions that are not looked through."""
+
+
+def _picked_early(full: Node, mask: Node, roots: tuple[Node, ...]) -> Node | None:
+    """The functions of elements that are picked out first: of one value, or few of several; None
+    where the functions look at more than elements.
+    """
+    if full in roots or trace.is_held():
+        return None
+    trace.evaluate(mask)
+    count = int(np.count_nonzero(sharing.content_of(mask)))
+    if len(roots) > 1 and count * FEW > math.prod(mask.shape):
+        return None
+    functions = _functions(full, roots)
+    if functions is None:
+        return None
+    trace.evaluate(*roots)
+    made = {id(root): picked(root, mask) for root in roots}
+    for node in functions:
+        args = tuple(made.get(id(arg), arg) for arg in node.args)
+        made[id(node)] = trace.record(Node(MAP, node.op, args, node.dtype, (count,), node.attr))
+    return made[id(full)]
+
+
+def _functions(full: Node, roots: tuple[Node, ...]) -> list[Node] | None:
+    """What is computed of elements, operands first; None where it is much, or of something else."""
+    found: list[Node] = []
+    for node in operands_first((full,), roots):
+        if node.shape and (node.kind != MAP or len(found) == MANY):
+            return None
+        if node.shape:
+            found.append(node)
+    return found
 
 
 def is_same(mask: Node, other: Node) -> bool:
@@ -149,23 +217,24 @@ def full_size(value: Any, mask: Node) -> Node | None:
     return found[0] if found is not None and is_same(found[1], mask) else None
 
 
-def lifted(operands: tuple[Any, ...]) -> tuple[Node, tuple[Any, ...]] | None:
+def lifted(operands: tuple[Any, ...]) -> tuple[Under, tuple[Any, ...]] | None:
     """Operands under one mask as that mask and their full-size values; None where there is no such
     mask, or an operand is neither under it nor a single number.
     """
-    masks = [found[1] for found in map(parts, operands) if found is not None]
-    if not masks:
+    held = [found for found in map(_held, operands) if found is not None]
+    if not held:
         return None
-    out: list[Any] = []
+    mask, out = held[0].args[1], list[Any]()
     for operand in operands:
-        full = full_size(operand, masks[0])
+        full = full_size(operand, mask)
         if full is not None:
             out.append(wrap_array(full))
         elif _is_number(operand):
             out.append(operand)
         else:
             return None
-    return masks[0], tuple(out)
+    roots = dict.fromkeys(root for found in held for root in found.attr)
+    return Under(mask, tuple(roots)), tuple(out)
 
 
 def _is_number(operand: Any) -> bool:
@@ -190,9 +259,9 @@ def operator(method: Method) -> Method:
         found = lifted(operands)
         if found is None:
             return method(*operands)
-        mask, full = found
+        under, full = found
         result = method(*full)
-        return make(result._node, mask) if isinstance(result, Handle) else result
+        return under.make(result._node) if isinstance(result, Handle) else result
 
     operate.__name__ = operate.__qualname__ = method.__name__
     return operate
@@ -210,13 +279,14 @@ def in_place(binary: Method, general: Method) -> Method:
     def operate(self: Any, other: Any) -> Any:
         inplace.check_writable(self)
         found = parts(self)
-        if found is None or lifted((self, other)) is None:
+        both = None if found is None else lifted((self, other))
+        if found is None or both is None:
             return general(self, other)  # which says what NumPy says first
         full = full_size(binary(self, other), found[1])
         if full is None:
             return general(self, other)
         rules.check_cast(full.dtype, found[0].dtype)
-        _hold(self, cast(full, found[0].dtype), found[1])
+        both[0].hold(self, cast(full, found[0].dtype))
         return self
 
     operate.__name__ = operate.__qualname__ = general.__name__

@@ -106,8 +106,8 @@ def apply(
     if out is None and where is True and not masking.may_refuse(name, inputs):
         found = masking.lifted(inputs)
         if found is not None:
-            mask, full = found
-            return masking.make(apply(name, full, None, True, dtype, casting)._node, mask)
+            under, full = found
+            return under.make(apply(name, full, None, True, dtype, casting)._node)
     wanted = None if dtype is None else as_dtype(dtype)
     if wanted is BOOL and name in COMPARISONS:
         wanted = None
