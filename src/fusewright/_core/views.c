@@ -4,8 +4,8 @@
 
 #include "library.h"
 
-static int holding; /* whether a function is being recorded for replay */
-static PyTypeObject *slice_class;                 /* views.Slice, a tuple of (places, shape) */
+static int holding;               /* whether a function is being recorded for replay */
+static PyTypeObject *slice_class; /* views.Slice, a tuple of (places, shape) */
 static PyObject *slow_getitem, *slow_setitem, *slow_delitem; /* of frontends.arrays.items */
 
 int is_holding(void) { return holding; }
@@ -143,25 +143,52 @@ static PyObject *new_link(Region *region)
     return made;
 }
 
+/* Let a link name the row of a region alike but for its indices: 1 it does, 0 others hold it, -1 an error. */
+static int name_row(PyObject *link, const Region *region)
+{
+    PyObject *places = PyTuple_GET_ITEM(link, 0);
+    int alone = Py_REFCNT(link) == 1 && Py_REFCNT(places) == 1;
+    for (int i = 0; i < region->places; i++) {
+        PyObject *entry = PyTuple_GET_ITEM(places, i);
+        if (region->place[i].out >= 0 || as_size(PyTuple_GET_ITEM(entry, 1)) == region->place[i].start)
+            continue;
+        PyObject *index = alone && Py_REFCNT(entry) == 1 ? PyLong_FromSsize_t(region->place[i].start) : NULL;
+        if (index == NULL)
+            return PyErr_Occurred() ? -1 : 0;
+        Py_SETREF(((PyTupleObject *)entry)->ob_item[1], index);
+    }
+    return 1;
+}
+
+/* All rows of an array share two links, as one may still be held. */
 static PyObject *link_of(Region *region)
 {
-    int many = 3 * region->places + region->dims;
+    int many = 3 * region->places + region->dims, found = 0, held = 0;
     if (many > MOST_WORDS)
         return new_link(region);
     Py_ssize_t words[MOST_WORDS];
     memcpy(words, region->place, (size_t)region->places * sizeof *region->place);
     memcpy(words + 3 * region->places, region->extent, (size_t)region->dims * sizeof *region->extent);
+    for (int i = 0; i < region->places; i++)
+        words[3 * i + 1] = region->place[i].out < 0 ? 0 : region->place[i].start;
     uint64_t hash = (uint64_t)many;
     for (int i = 0; i < many; i++)
         hash = (hash ^ (uint64_t)words[i]) * 0x9E3779B97F4A7C15u;
     int slot = (int)((hash ^ hash >> 32) & (LINKS - 1));
-    if (known_links[slot].link != NULL && known_links[slot].places == region->places
-        && known_links[slot].dims == region->dims
-        && memcmp(known_links[slot].words, words, (size_t)many * sizeof *words) == 0)
-        return Py_NewRef(known_links[slot].link);
-    PyObject *link = new_link(region);
+    for (int way = 0; way < 2 && !found; way++, slot ^= 1)
+        if (known_links[slot].link != NULL && known_links[slot].places == region->places
+            && known_links[slot].dims == region->dims
+            && memcmp(known_links[slot].words, words, (size_t)many * sizeof *words) == 0) {
+            held++;
+            if ((found = name_row(known_links[slot].link, region)) > 0)
+                return Py_NewRef(known_links[slot].link);
+        }
+    PyObject *link = found < 0 ? NULL : new_link(region);
     if (link == NULL)
         return NULL;
+    if (held == 2)
+        return link;
+    slot ^= held;
     known_links[slot].places = region->places;
     known_links[slot].dims = region->dims;
     memcpy(known_links[slot].words, words, (size_t)many * sizeof *words);
