@@ -7,7 +7,6 @@ the process.
 
 import os
 import sys
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import _GeneratorContextManager, contextmanager, suppress
 from contextvars import ContextVar
@@ -16,6 +15,7 @@ from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 from fusewright._core import native
 from fusewright.base import errors
 from fusewright.base.errors import FusewrightError, FusewrightWarning, OptionError, VariableError
+from fusewright.base.source import warn
 
 TARGETS = ("cpu", "reference")
 FEATURES = ("auto", "avx2", "avx512", "amx")
@@ -219,7 +219,7 @@ def from_environment(environment: Mapping[str, str]) -> Options:
     """The defaults with the environment's changes; a wrong value raises, a wrong name warns."""
     for problem in problems(environment):
         if problem.is_name:
-            warnings.warn(str(problem), FusewrightWarning, stacklevel=2)
+            warn(str(problem), FusewrightWarning)
         else:
             raise problem
     set_there = [row for row in TABLE.values() if row.variable in environment]

@@ -15,6 +15,7 @@ import contextlib
 import linecache
 import os
 import sys
+import warnings
 from itertools import islice
 from types import CodeType, FrameType
 from typing import Any
@@ -47,7 +48,11 @@ def is_inside(code: CodeType) -> bool:
 
 def user_frame(depth: int = 1) -> FrameType | None:
     """The innermost frame that is not this package's."""
-    frame: FrameType | None = sys._getframe(depth)
+    return user_frame_from(sys._getframe(depth))
+
+
+def user_frame_from(frame: FrameType | None) -> FrameType | None:
+    """The innermost of these that is not this package's."""
     while frame is not None and is_inside(frame.f_code):
         frame = frame.f_back
     return frame
@@ -86,6 +91,22 @@ def user_span() -> Span | None:
     """Where the user's code is now, or None when no frame is the user's."""
     frame = user_frame(2)
     return None if frame is None else span_of(frame)
+
+
+_NOBODYS = ("fusewright", "threading.py")
+"""Files in which the outermost frames of our own command, and of threads of ours, stand."""
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn at the user's line; where none is, such as in a command of ours, in our name."""
+    frame = user_frame(2)
+    while frame is not None and frame.f_code.co_filename.startswith("<frozen "):  # an import
+        frame = user_frame_from(frame.f_back)
+    if frame is None or os.path.basename(frame.f_code.co_filename) in _NOBODYS:
+        warnings.warn_explicit(message, category, "fusewright", 1)
+        return
+    file, module = frame.f_code.co_filename, frame.f_globals.get("__name__")
+    warnings.warn_explicit(message, category, file, frame.f_lineno, module)
 
 
 def _characters(file: str, line: int, offset: int) -> int:

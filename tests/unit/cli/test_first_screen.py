@@ -229,7 +229,7 @@ def test_it_says_where_another_run_compiles_less(
     """
     step = replace(kernel(0.1, 0.2), origin=origin, kind=kind)
     found = summary(0.3, step)
-    explained = Explanation(tuple(Profile([Flush("float()", None, 0.0, 0.3, [step])]).flushes), True)
+    explained = Explanation((Flush("float()", None, 0.0, 0.3, [step]),), True)
     less = origin == "compiled" and kind == "arrays" and interpret
     with fw.options(interpret=interpret):
         first = "\n".join(overview.lines_of(found, 1.0))
