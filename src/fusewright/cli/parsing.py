@@ -42,6 +42,16 @@ COMMANDS = {
 }
 
 
+DESCRIPTIONS = {
+    "run": "Runs an unmodified program; its `import numpy` gets fusewright.numpy.",
+    "explain": "Runs an unmodified program as `fusewright run` does, and prints to standard output "
+    "where its time went, the dearest steps and what to try; then what fused, what not and why, "
+    "where that fits on the screen. What the program prints goes to standard error.",
+    WARM: "Runs an unmodified program once, and keeps on disk all the code that it needs: the next "
+    "process compiles nothing.",
+}
+"""What the commands do that run a program."""
+
 BEGIN = """\
 to begin:
   fusewright demo                      a packaged program, with NumPy and with Fusewright
@@ -91,7 +101,7 @@ def check_command(word: str) -> None:
     """A `UsageError` for a command that does not exist, with the one that was meant."""
     if word in COMMANDS or word.startswith("-"):
         return
-    meant = did_you_mean(word, COMMANDS, "`{}`".format)
+    meant = did_you_mean(word, (*COMMANDS, "--version"), "`{}`".format)
     if os.path.exists(word):
         meant = f"to run it, write `fusewright run {word}`"
     raise UsageError(
@@ -155,7 +165,7 @@ def commands_parser() -> _Parser:
         help="measure this machine instead (10 s at most), and keep the figures for all programs",
     )  # fmt: skip
     made["help"].add_argument(
-        "topic", nargs="?", help="a command, a code, `options`, an option, or a name: np.roll"
+        "topic", nargs="*", help="a command, a code, `options`, an option, or a name: np.roll"
     )
     return parser
 
@@ -191,7 +201,7 @@ def _add_gallery(parser: argparse.ArgumentParser) -> None:
 
 def parser_of(command: str) -> argparse.ArgumentParser:
     """The parser of one command."""
-    if command in ("run", "explain"):
+    if command in DESCRIPTIONS:
         return _run_parser(command)
     return commands_parser().below()[command]
 
@@ -201,17 +211,36 @@ def _run_parser(command: str) -> argparse.ArgumentParser:
         prog=f"fusewright {command}",
         usage=RUN_USAGE % command,
         allow_abbrev=False,
-        description="Runs an unmodified program; its `import numpy` gets fusewright.numpy.",
+        description=DESCRIPTIONS[command],
     )
     flag = argparse.BooleanOptionalAction
-    parser.add_argument("--explain", action="store_true", help="print what fused and why")
-    parser.add_argument("--full", action="store_true", help="explain every kernel, not a screenful")
-    parser.add_argument("--report", "--html", type=_output, metavar="FILE", help="an HTML report")
+
+    def of(*commands: str, help: str) -> str:  # the others say why they refuse it
+        return help if command in commands else argparse.SUPPRESS
+
     parser.add_argument(
-        "--compare", action="store_true", help="run it with NumPy too; exit code 1 if they differ"
+        "--explain", action="store_true", help=of("run", help="print what fused and why")
     )
-    parser.add_argument("--results", type=_names, metavar="A,B", help="global names to compare")
-    parser.add_argument("--rtol", type=_tolerance, help="tolerance of floats (see the reference)")
+    parser.add_argument(
+        "--full", action="store_true",
+        help=of("run", "explain", help="explain every kernel, not a screenful"),
+    )  # fmt: skip
+    parser.add_argument(
+        "--report", "--html", type=_output, metavar="FILE",
+        help=of("run", "explain", help="an HTML report"),
+    )  # fmt: skip
+    parser.add_argument(
+        "--compare", action="store_true",
+        help=of("run", "explain", help="run it with NumPy too; exit code 1 if they differ"),
+    )  # fmt: skip
+    parser.add_argument(
+        "--results", type=_names, metavar="A,B",
+        help=of("run", "explain", help="global names to compare"),
+    )  # fmt: skip
+    parser.add_argument(
+        "--rtol", type=_tolerance,
+        help=of("run", "explain", help="tolerance of floats (see the reference)"),
+    )  # fmt: skip
     parser.add_argument(
         "--strict",
         action=flag,
@@ -223,7 +252,9 @@ def _run_parser(command: str) -> argparse.ArgumentParser:
     )
     parser.add_argument("--threads", type=_positive, metavar="N", help="threads of a kernel")
     parser.add_argument("--fuse", action=flag, help="run several steps as one")
-    parser.add_argument("--plain", action="store_true", help="run it with plain NumPy only")
+    parser.add_argument(
+        "--plain", action="store_true", help=of("run", help="run it with plain NumPy only")
+    )
     parser.add_argument(
         "--as", dest="library", choices=tuple(LIBRARIES), default="numpy",
         help="the library whose import is redirected (default: numpy)",

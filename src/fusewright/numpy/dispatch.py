@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fusewright.frontends.arrays import opaque
-from fusewright.frontends.arrays.front import MADE, dispatched
+from fusewright.frontends.arrays.front import MADE, complete, dispatched, margin_of
 from fusewright.numpy import standard
 from fusewright.numpy.operands import KEEPS
 
@@ -102,12 +102,17 @@ def in_front_of(module: Any, exports: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def annotate(prefix: str, exports: dict[str, Any]) -> None:
-    """Add to docstrings where results differ from NumPy's."""
+def annotate(prefix: str, exports: dict[str, Any], original: Any) -> None:
+    """Give each name NumPy's words, after ours where there are any, and say where results differ
+    from NumPy's.
+    """
+    for name, ours in exports.items():
+        if callable(ours):
+            complete(ours, getattr(original, name, None), f"np.{prefix}{prefix and '.'}{name}")
     for name, note in NOTES.items():
         module, _, own = name.rpartition(".")
         if module == prefix:
             function = exports[own]
-            function.__doc__ = (
-                f"{function.__doc__}\n\nNote of Fusewright\n------------------\n{note}"
-            )
+            words, margin = function.__doc__, margin_of(function.__doc__)
+            told = f"{HEADING}\n------------------\n{note}".replace("\n", f"\n{margin}")
+            function.__doc__ = f"{words}\n\n{margin}{told}"

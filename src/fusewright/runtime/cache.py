@@ -283,7 +283,8 @@ def _warn_of_entry(here: str, error: Exception) -> None:
         return
     _foreign.add(here)
     warn(
-        f"an entry of the cache folder {here} is not used: {_said(error)}; its code is compiled again",
+        f"an entry of the cache folder {here} is not used: {_said(error)}; its code is compiled "
+        "again",
         CacheWarning,
     )
 
