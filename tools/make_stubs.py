@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy
 
-from fusewright.numpy import elementwise
+from fusewright.numpy import dispatch
 
 FOLDER = Path(__file__).parents[1] / "src" / "fusewright" / "numpy"
 HEAD = '"""Types of `{module}`, from those of NumPy {version}: see tools/make_stubs.py."""\n'
@@ -34,7 +34,7 @@ def {name}(
 ) -> NDArray[Any]:
     \"\"\"{meaning} of each element.\"\"\"
 """
-ADDED = {elementwise.PUBLIC.get(name, name): words for name, words in elementwise.MEANINGS.items()}
+ADDED = {dispatch.PUBLIC.get(name, name): words for name, words in dispatch.MEANINGS.items()}
 OWN_MODULES = ("fft", "linalg", "random", "special")
 """Submodules with a stub of their own; the others are NumPy's to a type checker."""
 

@@ -214,33 +214,7 @@ def _run_parser(command: str) -> argparse.ArgumentParser:
         description=DESCRIPTIONS[command],
     )
     flag = argparse.BooleanOptionalAction
-
-    def of(*commands: str, help: str) -> str:  # the others say why they refuse it
-        return help if command in commands else argparse.SUPPRESS
-
-    parser.add_argument(
-        "--explain", action="store_true", help=of("run", help="print what fused and why")
-    )
-    parser.add_argument(
-        "--full", action="store_true",
-        help=of("run", "explain", help="explain every kernel, not a screenful"),
-    )  # fmt: skip
-    parser.add_argument(
-        "--report", "--html", type=_output, metavar="FILE",
-        help=of("run", "explain", help="an HTML report"),
-    )  # fmt: skip
-    parser.add_argument(
-        "--compare", action="store_true",
-        help=of("run", "explain", help="run it with NumPy too; exit code 1 if they differ"),
-    )  # fmt: skip
-    parser.add_argument(
-        "--results", type=_names, metavar="A,B",
-        help=of("run", "explain", help="global names to compare"),
-    )  # fmt: skip
-    parser.add_argument(
-        "--rtol", type=_tolerance,
-        help=of("run", "explain", help="tolerance of floats (see the reference)"),
-    )  # fmt: skip
+    _add_looking(parser, command)
     parser.add_argument(
         "--strict",
         action=flag,
@@ -253,9 +227,6 @@ def _run_parser(command: str) -> argparse.ArgumentParser:
     parser.add_argument("--threads", type=_positive, metavar="N", help="threads of a kernel")
     parser.add_argument("--fuse", action=flag, help="run several steps as one")
     parser.add_argument(
-        "--plain", action="store_true", help=of("run", help="run it with plain NumPy only")
-    )
-    parser.add_argument(
         "--as", dest="library", choices=tuple(LIBRARIES), default="numpy",
         help="the library whose import is redirected (default: numpy)",
     )  # fmt: skip
@@ -266,6 +237,34 @@ def _run_parser(command: str) -> argparse.ArgumentParser:
     parser.add_argument("-m", dest="module", help=argparse.SUPPRESS)
     parser.add_argument("program", nargs="?", help=argparse.SUPPRESS)
     return parser
+
+
+def _add_looking(parser: argparse.ArgumentParser, command: str) -> None:
+    """What looks at a run; an option that a command refuses is not in its list."""
+    flags = {
+        "--explain": "print what fused and why",
+        "--plain": "run it with plain NumPy only",
+        "--full": "explain every kernel, not a screenful",
+        "--compare": "run it with NumPy too; exit code 1 if they differ",
+    }
+    for option, help in flags.items():
+        listed = command == "run" or (command == "explain" and option in ("--full", "--compare"))
+        parser.add_argument(
+            option, action="store_true", help=help if listed else argparse.SUPPRESS
+        )  # fmt: skip
+
+    def listed_help(words: str) -> str:
+        return argparse.SUPPRESS if command == WARM else words
+
+    parser.add_argument(
+        "--report", "--html", type=_output, metavar="FILE", help=listed_help("an HTML report")
+    )
+    parser.add_argument(
+        "--results", type=_names, metavar="A,B", help=listed_help("global names to compare")
+    )
+    parser.add_argument(
+        "--rtol", type=_tolerance, help=listed_help("tolerance of floats (see the reference)")
+    )
 
 
 def request(command: str, words: list[str]) -> Request:

@@ -27,6 +27,7 @@ from fusewright.frontends.arrays.operators import learn_where, op_of
 from fusewright.ir import ops
 from fusewright.ir.dtypes import BOOL, DType
 from fusewright.ir.graph import Node
+from fusewright.numpy import dispatch
 from fusewright.numpy.operands import (
     NO_VALUE,
     NotRecorded,
@@ -325,41 +326,9 @@ def special_function(name: str) -> Any:
             return np.float64(ops.MAP[name].meaning(np.float64(x)))
         return wrap(record.map_node(name, x if isinstance(x, Handle) else handle_of(x)))
 
-    function.__name__ = function.__qualname__ = PUBLIC.get(name, name)
-    function.__doc__ = _WORDS.format(meaning=MEANINGS[name], name=function.__name__)
+    function.__name__ = function.__qualname__ = dispatch.PUBLIC.get(name, name)
+    function.__doc__ = dispatch.words_on(name)
     return function
-
-
-MEANINGS = {
-    "erf": "The error function",
-    "erfc": "The complementary error function",
-    "gamma": "The gamma function",
-    "lgamma": "The logarithm of the gamma function's magnitude",
-    "j0": "The Bessel function of the first kind of order 0",
-    "j1": "The Bessel function of the first kind of order 1",
-}
-"""What each of `ops.SPECIAL` computes, for its docstring and for the stub."""
-PUBLIC = {"lgamma": "gammaln"}
-"""Names that are other ones here: those of `scipy.special`."""
-_WORDS = """{meaning} of each element.
-
-Args:
-    x: real numbers: an array of any shape, nested lists, or a number.
-    out, where, casting, order, dtype, subok, signature: as those of NumPy's ufuncs.
-
-Returns:
-    An array of the shape of `x`, a number for a number.  Integers give the type that `exp` gives of
-        them.
-
-Raises:
-    TypeError: for complex numbers and what is no number (FW102).
-
-Examples:
-    >>> import fusewright.numpy as np
-    >>> x = np.linspace(0.5, 2.0, 10_000)
-    >>> np.special.{name}(x).shape
-    (10000,)
-"""
 
 
 def _special(name: str, x: Any, named: dict[str, Any]) -> Any:
