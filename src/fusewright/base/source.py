@@ -115,6 +115,21 @@ def _characters(file: str, line: int, offset: int) -> int:
     return len(text[:offset].decode(errors="replace")) + 1 if text else offset + 1
 
 
+def file_name(file: str) -> str:
+    """What people call a file: `Cell In[3]` where it is a cell of a notebook, else its name."""
+    shell = sys.modules.get("IPython")
+    session: Any = shell.get_ipython() if shell is not None else None
+    naming = getattr(getattr(session, "compile", None), "format_code_name", None)
+    cell = naming(file) if naming is not None else None
+    return " ".join(cell) if cell else file
+
+
+def near(file: str) -> str:
+    """The same, relative to the current folder where that is shorter."""
+    named = file_name(file)
+    return min(named, os.path.relpath(named), key=len) if os.path.isabs(named) else named
+
+
 def draw(span: Span, remark: str = "") -> list[str]:
     """The place, the source line and a caret under the expression.
 
@@ -122,7 +137,7 @@ def draw(span: Span, remark: str = "") -> list[str]:
     ['  --> nowhere.py:3:5']
     """
     file, line, start, end = span
-    drawn = [f"  --> {file}:{line}:{start}"]
+    drawn = [f"  --> {file_name(file)}:{line}:{start}"]
     text = linecache.getline(file, line).rstrip("\n").expandtabs(1)
     if text.strip():
         width = max((end or len(text) + 1) - start, 1)

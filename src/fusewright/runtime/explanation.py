@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 
 from fusewright.base.html import code, sentence, table
 from fusewright.base.options import current
+from fusewright.base.source import near
 from fusewright.base.words import count, seconds, size, times_as_much
 from fusewright.runtime.decisions import page_link
 from fusewright.runtime.listening import COMPILES_LESS, interprets
@@ -276,7 +276,4 @@ def _origin(kernel: KernelRecord) -> str:
 def _at(line: Line | None) -> str:
     if line is None:
         return ""
-    path = line[0]
-    if os.path.isabs(path):
-        path = min(path, os.path.relpath(path), key=len)
-    return f" at {path}:{line[1]}"
+    return f" at {near(line[0])}:{line[1]}"

@@ -149,7 +149,7 @@ class Shell:
     custom_exceptions = ()
     def set_custom_exc(self, kinds, handler):
         self.kinds, self.handler = kinds, handler
-    def showtraceback(self, told, tb_offset=None):
+    def showtraceback(self, told, tb_offset=None, running_compiled_code=False):
         traceback.print_exception(*told)
 
 shell = Shell()
