@@ -36,6 +36,12 @@ OWN_AND_RECORDING = f"{OWN}, and recording"
 """Without the native core nobody knows what recording takes."""
 
 
+STILL_PENDING = (
+    "Operations were recorded, and what is pending at the end is never computed: print a result, "
+    "or save it."
+)
+
+
 class TimeShare(NamedTuple):
     """A part of a program's time."""
 
@@ -88,6 +94,8 @@ def lines_of(summary: Summary, whole: float | None, hot: HotPlace | None = None)
     """
     if not summary.flushes:
         yield "Nothing was evaluated: no array value was asked for."
+        if summary.recording:
+            yield STILL_PENDING
     if whole is not None and (summary.flushes or whole > NOTICED):
         yield from split(summary, whole)
     if summary.flushes:

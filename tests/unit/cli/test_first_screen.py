@@ -236,3 +236,19 @@ def test_it_says_where_another_run_compiles_less(
         assert (COMPILES_LESS in first) is less
         assert (COMPILES_LESS in str(explained)) is less
         assert COMPILES_LESS not in str(replace(explained, ran=False))
+
+
+@pytest.mark.skipif(native is None, reason="the native core counts what recording takes")
+@pytest.mark.parametrize(
+    ("program", "recorded"),
+    [("x = np.ones(10_000) * 2", True), ("x = np.ones(10) * 2", False), ("", False)],
+)
+def test_a_program_that_asks_for_nothing_hears_why(
+    run: Run, tmp_path: Path, program: str, recorded: bool
+) -> None:
+    (tmp_path / "p.py").write_text(f"import numpy as np\n{program}\n")
+    with fw.options(small=512):
+        _, _, err = run("--explain", tmp_path / "p.py")
+    said = " ".join(err.split())
+    assert "Nothing was evaluated" in said
+    assert (overview.STILL_PENDING in said) is recorded
