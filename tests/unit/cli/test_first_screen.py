@@ -248,7 +248,7 @@ def test_a_program_that_asks_for_nothing_hears_why(
 ) -> None:
     (tmp_path / "p.py").write_text(f"import numpy as np\n{program}\n")
     with fw.options(small=512):
-        _, _, err = run("--explain", tmp_path / "p.py")
+        _, _, err = run("--explain", str(tmp_path / "p.py"))
     said = " ".join(err.split())
     assert "Nothing was evaluated" in said
     assert (overview.STILL_PENDING in said) is recorded
