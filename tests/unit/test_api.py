@@ -118,5 +118,5 @@ def test_settings_of_other_decorators_are_refused_with_what_there_is(
 
 @pytest.mark.parametrize("wrong", [3, "f", None])
 def test_jit_takes_a_function(wrong: Any) -> None:
-    with pytest.raises(fw.FusewrightError, match="fw.jit takes a function, not"):
+    with pytest.raises(fw.FusewrightError, match=r"fw\.jit takes a function, not"):
         fw.jit(wrong)

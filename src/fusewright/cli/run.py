@@ -371,8 +371,8 @@ def print_comparison(compared: Compared, stream: TextIO) -> None:
     bad = ", ".join(row.name for row in compared.rows if row.problem)
     screen.print(f"[red]Results differ:[/] {bad}", markup=True)
     screen.print(
-        "Random numbers need a seed to be the same twice. A name that differs by nature (a time, an "
-        'id) is left out with __results__ = ["a", "b"] in the program or --results a,b.'
+        "Random numbers need a seed to be the same twice. A name that differs by nature (a time, "
+        'an id) is left out with __results__ = ["a", "b"] in the program or --results a,b.'
     )
 
 
