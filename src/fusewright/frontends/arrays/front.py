@@ -156,7 +156,7 @@ def _unless_like_another(
 def complete(ours: Any, theirs: Any, called: str) -> None:
     """Let `help` of ours go on, after our words, with all that NumPy says of its own."""
     own, words = ours.__doc__, getattr(theirs, "__doc__", None)
-    if words is None or own is words or (own and words in own):
+    if theirs is None or words is None or own is words or (own and words in own):
         return
     if own:
         margin = margin_of(words)
