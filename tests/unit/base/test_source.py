@@ -24,7 +24,11 @@ WRONG = {
 
 def told(folder: Path, setting: str, *words: str) -> str:
     name, _, value = setting.partition("=")
-    env = {**os.environ, name: value}
+    env = {
+        **os.environ,
+        "FUSEWRIGHT_INTERPRET": "0",
+        name: value,
+    }  # what runs is compiled, and kept
     command = [sys.executable, *words]
     done = subprocess.run(
         command, cwd=folder, env=env, capture_output=True, text=True, check=True

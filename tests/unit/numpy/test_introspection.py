@@ -66,7 +66,7 @@ def test_signatures_are_numpys(module: str) -> None:
     for name in set(public(theirs)) - OTHERS:
         original, function = getattr(theirs, name), getattr(found, name)
         if callable(original) and parameters(original) is not None:
-            more = MORE.get(name, set())
+            more = MORE.get(name, set()) - parameters(original).keys()  # NumPy 2.5 has some
             said = parameters(function)
             assert said.keys() - parameters(original).keys() <= more, name
             assert {k: v for k, v in said.items() if k not in more} == parameters(original), name
