@@ -76,7 +76,7 @@ def _cache() -> str:
         cache.put(PROBE, b"probe")
         found = cache.get(PROBE)
     if caught or found != b"probe":
-        reason = str(caught[0].message) if caught else "what was written cannot be read back"
+        reason = cache.info().unusable or "what was written cannot be read back"
         raise CheckFailed(f"{info.folder}: {reason}", help)
     for left in Path(info.folder).glob(f"{PROBE}*"):
         left.unlink(missing_ok=True)
