@@ -14,6 +14,8 @@ from pathlib import Path
 
 import numpy
 
+from fusewright.numpy import dispatch
+
 FOLDER = Path(__file__).parents[1] / "src" / "fusewright" / "numpy"
 HEAD = '"""Types of `{module}`, from those of NumPy {version}: see tools/make_stubs.py."""\n'
 VERSION = ".".join(numpy.__version__.split(".")[:2])
@@ -32,14 +34,7 @@ def {name}(
 ) -> NDArray[Any]:
     \"\"\"{meaning} of each element.\"\"\"
 """
-ADDED = {
-    "erf": "The error function",
-    "erfc": "The complementary error function",
-    "gamma": "The gamma function",
-    "gammaln": "The logarithm of the gamma function's magnitude",
-    "j0": "The Bessel function of the first kind of order 0",
-    "j1": "The Bessel function of the first kind of order 1",
-}
+ADDED = {dispatch.PUBLIC.get(name, name): words for name, words in dispatch.MEANINGS.items()}
 OWN_MODULES = ("fft", "linalg", "random", "special")
 """Submodules with a stub of their own; the others are NumPy's to a type checker."""
 

@@ -1,4 +1,28 @@
-"""Fusewright: many small steps in, a few large, fast kernels out."""
+"""Fusewright: many small steps in, a few large, fast kernels out.
+
+`import fusewright as fw` brings the names below, `import fusewright.numpy as np` (also `fw.numpy`)
+NumPy's names: operations on large arrays are recorded, and run when a value is asked for.
+
+Values: `asarray` makes a lazy `Array`; `evaluate` computes several together, `sync` all that are
+pending; in a block of `lazy` statements on shared memory wait for its end.
+
+What runs, and why: `explain` (text, HTML in notebooks), `show` (the loops, or machine code), `info`
+(for a bug report), `cache_info` and `cache_clear` (compiled code), `__version__`.
+
+Faster calls: `jit` records a function once and replays it; `kernel` compiles one of loops, `func`
+one that kernels call.  In kernels there are `ndrange`, `grouped` and `static` for loops, `vector`
+and `local` for small arrays, `random`, `min`, `max`, `nofuse`, `assume_unique`, and `atomic_add`,
+`atomic_sub`, `atomic_min`, `atomic_max`, `atomic_and`, `atomic_or`, `atomic_xor`.
+
+Settings: `options` changes them in a `with` block; `help(fusewright.options)` lists them.
+
+Recurrence relations: `recurrence` compiles what `Family`, `LinearMap` and `Accumulate` state.
+
+Errors: a `FusewrightError` is the program's to mend, with a line and a code (`fusewright help
+FW101`); an `InternalError` is ours.
+
+`help(fusewright.kernel)` and so on say more; the command `fusewright help` does, too.
+"""
 
 # ruff: noqa: F403, F405 (the names of `public` are all there are)
 from typing import TYPE_CHECKING, Any

@@ -10,6 +10,7 @@ from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, TypeVar, overload
 
 from fusewright._core import native
+from fusewright.base.errors import ArgumentError
 from fusewright.base.later import later
 from fusewright.base.options import current
 from fusewright.frontends.arrays import Array, sharing, trace
@@ -152,7 +153,8 @@ def jit(function: Callable[P, R]) -> Jitted[P, R]:
     `fw.options(strict=True)` refuses it.
 
     Raises:
-        FusewrightError: under `fw.options(strict=True)`, of a call that cannot be replayed (FW111).
+        FusewrightError: for what is no function; under `fw.options(strict=True)`, of a call that
+            cannot be replayed (FW111).
 
     Examples:
         >>> import fusewright as fw, fusewright.numpy as np
@@ -164,6 +166,11 @@ def jit(function: Callable[P, R]) -> Jitted[P, R]:
         >>> step(position, velocity, 0.5).tolist(), velocity.tolist()
         ([0.75, 1.5], [-0.5, -1.0])
     """
+    if not callable(function):
+        raise ArgumentError(
+            f"fw.jit takes a function, not {type(function).__name__}",
+            help="write @fw.jit above it; it has no settings",
+        )
     # Imported here: it brings the compiler in.
     from fusewright.replay.function import Jitted
 

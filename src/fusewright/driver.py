@@ -21,7 +21,7 @@ from fusewright.frontends.arrays import trace
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
 from fusewright.runtime import reuse
-from fusewright.runtime.listening import listeners
+from fusewright.runtime.listening import interprets, listeners
 from fusewright.runtime.once import elapsed, note
 from fusewright.runtime.trace import Key, Known, Slice, computed_once, take
 from fusewright.targets.cpu import (
@@ -274,9 +274,8 @@ def _without_steps(pending: Sequence[Node]) -> Sequence[Node]:
 
 
 def _is_interpreted(options: Options) -> bool:
-    """Whether small new work may be run without compiling it; who listens wants to see kernels."""
-    plain = not (options.contract or options.reassociate or options.debug or options.verify)
-    return options.interpret and plain and not listeners
+    """Whether small new work may be run without compiling it."""
+    return interprets(options) and not listeners
 
 
 def _alone(node: Node) -> float:

@@ -83,3 +83,14 @@ def test_drawn_pictures_are_those_the_script_draws() -> None:
     names = runpy.run_path(str(ROOT / "tools" / "guide_pictures.py"))
     for name in ("passes", "laziness", "fused"):
         assert names[name]() == (PICTURES / f"{name}.svg").read_text(encoding="utf-8"), name
+
+
+_NAMED = re.compile(r"\b(?:src|tests|tools|benchmarks|examples)/[\w/]+\.(?:py|c|h|json|txt|md)\b")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_that_a_page_names_are_there(page: Path) -> None:
+    """Or a worked change of CONTRIBUTING.md brings them."""
+    patches = "".join(patch.read_text() for patch in (ROOT / "docs/contributing").glob("*.patch"))
+    named = set(_NAMED.findall(page.read_text(encoding="utf-8")))
+    assert [n for n in named if not (ROOT / n).exists() and f"+++ b/{n}\n" not in patches] == []

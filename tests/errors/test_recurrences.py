@@ -274,3 +274,10 @@ def test_search_by_whole_numbers(given: Any) -> None:
     for function in (graph.compile, graph.explain):
         with pytest.raises(TypeError, match="not an integer"):
             function(**given)
+
+
+def test_another_family_of_the_same_name() -> None:
+    """The name is right; what is wrong is that it names two objects."""
+    first, second = (fw.Family("T", "n", lambda n: [], leaf=lambda n: 1.0) for _ in range(2))
+    with pytest.raises(fw.FusewrightError, match="another one of this name is"):
+        fw.recurrence([(first, 1)], [second])

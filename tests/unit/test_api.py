@@ -95,3 +95,28 @@ def test_the_cache_is_counted_and_cleared(tmp_path: object) -> None:
         assert info.folder == str(tmp_path) and not info.unusable
         fw.cache_clear(disk=True)
         assert fw.cache_info().in_memory == fw.cache_info().on_disk == 0
+
+
+@pytest.mark.parametrize(
+    ("setting", "meant"),
+    [
+        ("parallel", "run on threads by themselves"),
+        ("fastmath", "reassociate=True"),
+        ("boundscheck", "check=True"),
+        ("fuze", "did you mean fuse?"),
+        ("nothing_like_it", "there are integers and fuse"),
+    ],
+)
+def test_settings_of_other_decorators_are_refused_with_what_there_is(
+    setting: str, meant: str
+) -> None:
+    decorate: Any = fw.kernel
+    with pytest.raises(fw.FusewrightError, match="has no setting") as refused:
+        decorate(**{setting: True})
+    assert meant in refused.value.help
+
+
+@pytest.mark.parametrize("wrong", [3, "f", None])
+def test_jit_takes_a_function(wrong: Any) -> None:
+    with pytest.raises(fw.FusewrightError, match=r"fw\.jit takes a function, not"):
+        fw.jit(wrong)

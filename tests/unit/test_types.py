@@ -90,7 +90,15 @@ def test_help_of_every_attribute_of_arrays_says_something() -> None:
 def test_help_of_options_lists_them() -> None:
     text = inspect.getdoc(fw.options) or ""
     for name, row in options.TABLE.items():
-        assert f"{name} = {options.Options._field_defaults[name]!r}: {row.meaning}" in text
+        allowed = row.allowed.partition(" (")[0]
+        default = options.Options._field_defaults[name]
+        assert f"{name} = {default!r} ({allowed}):\n    {row.meaning}" in text
+    assert max(map(len, text.splitlines())) < 120
+
+
+def test_help_of_the_package_names_all_that_it_has() -> None:
+    named = set(re.findall(r"`(?:fw\.)?(\w+)`", fw.__doc__ or ""))
+    assert set(fw.__all__) <= named
 
 
 STRICT = ("--strict", "--no-warn-return-any", "--no-warn-unused-ignores")

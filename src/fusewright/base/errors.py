@@ -360,7 +360,7 @@ if sys.excepthook is sys.__excepthook__:  # any other hook prints errors in its 
 
 
 def _notebooks() -> None:
-    """A session of IPython prints errors itself: ours end at the user's line there, too."""
+    """A session of IPython prints errors itself: as `_print` does, without frames of ours."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if shell is None or shell.custom_exceptions:
         return
@@ -370,10 +370,11 @@ def _notebooks() -> None:
         from fusewright.base.traces import shorten
 
         if not is_debugging():
-            shorten(error, True)
-        self.showtraceback((kind, error, error.__traceback__), tb_offset=tb_offset)
+            shorten(error, isinstance(error, FusewrightError))
+        shown = kind, error, error.__traceback__
+        self.showtraceback(shown, tb_offset=tb_offset, running_compiled_code=True)
 
-    shell.set_custom_exc((FusewrightError,), show)
+    shell.set_custom_exc((Exception,), show)
 
 
 _notebooks()

@@ -7,7 +7,6 @@ the process.
 
 import os
 import sys
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import _GeneratorContextManager, contextmanager, suppress
 from contextvars import ContextVar
@@ -16,15 +15,15 @@ from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 from fusewright._core import native
 from fusewright.base import errors
 from fusewright.base.errors import FusewrightError, FusewrightWarning, OptionError, VariableError
+from fusewright.base.source import warn
 
 TARGETS = ("cpu", "reference")
 FEATURES = ("auto", "avx2", "avx512", "amx")
 FUSE_LEVELS = ("disjoint", "same", "dims", "shift", "overlap")
 ALL = "all"
 """The `strict` that refuses library steps, too."""
-DIAGNOSTICS = ("off", "text", "json")
+DIAGNOSTICS, SHELLS = ("off", "text", "json"), ("g", "h")
 MAX_THREADS, MAX_SMALL = 256, 1 << 20
-SHELLS = ("g", "h")
 _SUFFIXES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _TRUTH = {
     **dict.fromkeys(("1", "true", "yes", "on"), True),
@@ -219,11 +218,11 @@ def from_environment(environment: Mapping[str, str]) -> Options:
     """The defaults with the environment's changes; a wrong value raises, a wrong name warns."""
     for problem in problems(environment):
         if problem.is_name:
-            warnings.warn(str(problem), FusewrightWarning, stacklevel=2)
+            warn(str(problem), FusewrightWarning)
         else:
             raise problem
-    set_there = [row for row in TABLE.values() if row.variable in environment]
-    return Options(**{row.name: row.parse(environment[row.variable]) for row in set_there})
+    rows = (row for row in TABLE.values() if row.variable in environment)
+    return Options(**{row.name: row.parse(environment[row.variable]) for row in rows})
 
 
 def problems(environment: Mapping[str, str]) -> list[VariableError]:
@@ -338,7 +337,7 @@ def set_defaults(**changes: Any) -> None:
     _changed(old, _set_process(new))
 
 
-def options(**changes: Unpack[Settings]) -> _GeneratorContextManager[Options]:
+def options(**changes: "Unpack[Settings]") -> "_GeneratorContextManager[Options]":
     """Change settings inside a `with` block, for this thread and the tasks started in it.
 
     `fusewright help options` lists them with their meaning; `with options(...) as chosen` gives all
@@ -361,7 +360,8 @@ def options(**changes: Unpack[Settings]) -> _GeneratorContextManager[Options]:
 
 
 options.__doc__ = f"{options.__doc__}\n    All, with their defaults:\n\n" + "\n".join(
-    f"    {name} = {Options._field_defaults[name]!r}: {row.meaning} ({row.allowed})"
+    f"    {name} = {Options._field_defaults[name]!r} ({row.allowed.partition(' (')[0]}):\n"
+    f"        {row.meaning}"
     for name, row in TABLE.items()
 )
 

@@ -15,6 +15,7 @@ import contextlib
 import linecache
 import os
 import sys
+import warnings
 from itertools import islice
 from types import CodeType, FrameType
 from typing import Any
@@ -47,7 +48,11 @@ def is_inside(code: CodeType) -> bool:
 
 def user_frame(depth: int = 1) -> FrameType | None:
     """The innermost frame that is not this package's."""
-    frame: FrameType | None = sys._getframe(depth)
+    return user_frame_from(sys._getframe(depth))
+
+
+def user_frame_from(frame: FrameType | None) -> FrameType | None:
+    """The innermost of these that is not this package's."""
     while frame is not None and is_inside(frame.f_code):
         frame = frame.f_back
     return frame
@@ -88,10 +93,41 @@ def user_span() -> Span | None:
     return None if frame is None else span_of(frame)
 
 
+_NOBODYS = ("fusewright", "threading.py")
+"""Files in which the outermost frames of our own command, and of threads of ours, stand."""
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn at the user's line; where none is, such as in a command of ours, in our name."""
+    frame = user_frame(2)
+    while frame is not None and frame.f_code.co_filename.startswith("<frozen "):  # an import
+        frame = user_frame_from(frame.f_back)
+    if frame is None or os.path.basename(frame.f_code.co_filename) in _NOBODYS:
+        warnings.warn_explicit(message, category, "fusewright", 1)
+        return
+    file, module = frame.f_code.co_filename, frame.f_globals.get("__name__")
+    warnings.warn_explicit(message, category, file, frame.f_lineno, module)
+
+
 def _characters(file: str, line: int, offset: int) -> int:
     """A column from 1 in characters; the interpreter counts UTF-8 bytes from 0."""
     text = linecache.getline(file, line).encode()
     return len(text[:offset].decode(errors="replace")) + 1 if text else offset + 1
+
+
+def file_name(file: str) -> str:
+    """What people call a file: `Cell In[3]` where it is a cell of a notebook, else its name."""
+    shell = sys.modules.get("IPython")
+    session: Any = shell.get_ipython() if shell is not None else None
+    naming = getattr(getattr(session, "compile", None), "format_code_name", None)
+    cell = naming(file) if naming is not None else None
+    return " ".join(cell) if cell else file
+
+
+def near(file: str) -> str:
+    """The same, relative to the current folder where that is shorter."""
+    named = file_name(file)
+    return min(named, os.path.relpath(named), key=len) if os.path.isabs(named) else named
 
 
 def draw(span: Span, remark: str = "") -> list[str]:
@@ -101,7 +137,7 @@ def draw(span: Span, remark: str = "") -> list[str]:
     ['  --> nowhere.py:3:5']
     """
     file, line, start, end = span
-    drawn = [f"  --> {file}:{line}:{start}"]
+    drawn = [f"  --> {file_name(file)}:{line}:{start}"]
     text = linecache.getline(file, line).rstrip("\n").expandtabs(1)
     if text.strip():
         width = max((end or len(text) + 1) - start, 1)

@@ -30,20 +30,28 @@ def command(chosen: argparse.Namespace) -> int:
     return 0
 
 
+def _is_unusable(info: cache.Info) -> bool:
+    """Whether nothing can be kept there, which is said."""
+    if info.unusable:
+        say(f"compiled code cannot be kept in {info.folder}: {info.unusable}")
+    return bool(info.unusable)
+
+
 def warm_pyscf(chosen: argparse.Namespace) -> int:
     """Compile the integrals of basis sets, so that PySCF programs find them on disk."""
     # Imported here: it loads PySCF.
     from fusewright.bridges.pyscf.warm import warm_basis
 
     before = cache.info()
-    if before.unusable:
-        say(f"compiled code cannot be kept in {before.folder}: {before.unusable}")
+    if _is_unusable(before):
         return 1
     for name in chosen.basis:
         with progress(f"compiling the integrals of {name}"):
             many = warm_basis(name, chosen.elements, chosen.cartesian, chosen.range_separated)
         say(f"{name}: {count(many, 'kind')} of integrals")
     after = cache.info()
+    if _is_unusable(after):
+        return 1
     say(f"{count(after.entries - before.entries, 'new file')} in {after.folder}")
     return 0
 
@@ -53,14 +61,15 @@ def warm(request: Request) -> int:
     disk: the next process compiles nothing.
     """
     before = cache.info()
-    if before.unusable:
-        say(f"compiled code cannot be kept in {before.folder}: {before.unusable}")
+    if _is_unusable(before):
         return 1
     options.set_defaults(interpret=False, background=False, **request.changes())
     with progress(f"compiling what {request.program.name} needs"):
         outcome = execute(request.program, Settings(library=request.library))
     give_hints(request)
     after = cache.info()
+    if _is_unusable(after):
+        return outcome.code or 1
     new = count(after.entries - before.entries, "new file")
     say(f"{new} in {after.folder}, {size(after.nbytes)} in all")
     return outcome.code

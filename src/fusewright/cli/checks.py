@@ -76,7 +76,7 @@ def _cache() -> str:
         cache.put(PROBE, b"probe")
         found = cache.get(PROBE)
     if caught or found != b"probe":
-        reason = str(caught[0].message) if caught else "what was written cannot be read back"
+        reason = cache.info().unusable or "what was written cannot be read back"
         raise CheckFailed(f"{info.folder}: {reason}", help)
     for left in Path(info.folder).glob(f"{PROBE}*"):
         left.unlink(missing_ok=True)
@@ -99,11 +99,12 @@ def _ahead() -> str:
 
 
 def _kernel() -> str:
+    import fusewright as fw
     import fusewright.numpy as fnp
 
     values = np.linspace(0.0, 1.0, 1 << 16)
     with options(target="cpu", background=False), listen() as profile:
-        x = fnp.asarray(values)
+        x = fw.asarray(values)
         total = np.asarray(fnp.sqrt(x * x + 1.0) - 0.5)
     if not profile.kernels:
         raise CheckFailed("nothing was compiled", "see `fusewright explain` on a small program")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 import fusewright
+from fusewright.base.source import near
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -125,9 +125,7 @@ def place(line: Line | None) -> str:
     """`file:line`, the file relative to the current folder where that is shorter."""
     if line is None:
         return "-"
-    path = line[0]
-    relative = os.path.relpath(path) if os.path.isabs(path) else path
-    return f"{min(path, relative, key=len)}:{line[1]}"
+    return f"{near(line[0])}:{line[1]}"
 
 
 def version_of(package: str) -> str:

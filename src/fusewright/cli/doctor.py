@@ -8,9 +8,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import warnings
 from collections.abc import Callable
 
-from fusewright.base.errors import FusewrightError
+from fusewright.base.errors import FusewrightError, FusewrightWarning
 from fusewright.base.options import problems
 from fusewright.base.values import dataclass
 from fusewright.cli.failures import CheckFailed
@@ -52,7 +53,9 @@ def _word(ok: bool) -> str:
 def examine(name: str, check: Callable[[], str]) -> Finding:
     """Run one check; whatever it raises is a finding, for a doctor must not fall ill."""
     try:
-        return Finding(name, True, check())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FusewrightWarning)  # the check of its subject tells it
+            return Finding(name, True, check())
     except CheckFailed as failed:
         return Finding(name, False, str(failed), failed.help)
     except FusewrightError as error:

@@ -42,7 +42,8 @@ def print_summary(
         for text in _flushes(summary, console):
             console.file.write(text)
         return
-    trees = _that_fit(summary, console, SCREEN - len(first))
+    taken = sum(1 + max(len(line) - 1, 0) // console.width for line in first)
+    trees = _that_fit(summary, console, SCREEN - taken)
     if trees is not None:
         console.file.write(trees)
         return

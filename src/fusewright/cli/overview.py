@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from fusewright.base.options import current
 from fusewright.base.words import count, seconds, size, times_as_much
 from fusewright.cli.console import place
 from fusewright.cli.sampling import HotPlace
@@ -13,6 +14,7 @@ from fusewright.cli.summary import KernelGroup, OpaqueGroup, Summary
 from fusewright.ir.library_steps import ON_PURPOSE
 from fusewright.plan.loops.plan import OF_FLOATS
 from fusewright.runtime.decisions import KINDS
+from fusewright.runtime.listening import COMPILES_LESS, interprets
 from fusewright.runtime.profile import first_case
 
 MOST_DEAREST = 3
@@ -32,6 +34,12 @@ FELT = 0.1
 OWN = "the program's own Python and NumPy"
 OWN_AND_RECORDING = f"{OWN}, and recording"
 """Without the native core nobody knows what recording takes."""
+
+
+STILL_PENDING = (
+    "Operations were recorded, and what is pending at the end is never computed: print a result, "
+    "or save it."
+)
 
 
 class TimeShare(NamedTuple):
@@ -86,6 +94,8 @@ def lines_of(summary: Summary, whole: float | None, hot: HotPlace | None = None)
     """
     if not summary.flushes:
         yield "Nothing was evaluated: no array value was asked for."
+        if summary.recording:
+            yield STILL_PENDING
     if whole is not None and (summary.flushes or whole > NOTICED):
         yield from split(summary, whole)
     if summary.flushes:
@@ -132,13 +142,20 @@ def totals(summary: Summary) -> Iterator[str]:
             f"memory moved {size(summary.bytes_moved)}; one operation at a time "
             f"{size(summary.bytes_unfused)}{ratio(summary.bytes_unfused, summary.bytes_moved)}"
         )
-    yield f"compiling {seconds(summary.compile_seconds)}"
+    remark = remark_on_compiling(summary)
+    yield f"compiling {seconds(summary.compile_seconds)}{remark and f': {remark}'}"
     if summary.opaque:
         yield (
             f"{count(summary.opaque_runs, 'library step')} ran as "
             f"{'it is' if summary.opaque_runs == 1 else 'they are'} "
             f"in {seconds(summary.opaque_seconds)}"
         )
+
+
+def remark_on_compiling(summary: Summary) -> str:
+    """That kernels were compiled whose work another run begins without them, where it is so."""
+    fresh = any(k.kind == "arrays" and "compiled" in dict(k.origins) for k in summary.kernels)
+    return COMPILES_LESS if fresh and interprets(current()) else ""
 
 
 def ratio(unfused: int, moved: int) -> str:

@@ -42,6 +42,16 @@ COMMANDS = {
 }
 
 
+DESCRIPTIONS = {
+    "run": "Runs an unmodified program; its `import numpy` gets fusewright.numpy.",
+    "explain": "Runs an unmodified program as `fusewright run` does, and prints to standard output "
+    "where its time went, the dearest steps and what to try; then what fused, what not and why, "
+    "where that fits on the screen. What the program prints goes to standard error.",
+    WARM: "Runs an unmodified program once, and keeps on disk all the code that it needs: the next "
+    "process compiles nothing.",
+}
+"""What the commands do that run a program."""
+
 BEGIN = """\
 to begin:
   fusewright demo                      a packaged program, with NumPy and with Fusewright
@@ -91,7 +101,7 @@ def check_command(word: str) -> None:
     """A `UsageError` for a command that does not exist, with the one that was meant."""
     if word in COMMANDS or word.startswith("-"):
         return
-    meant = did_you_mean(word, COMMANDS, "`{}`".format)
+    meant = did_you_mean(word, (*COMMANDS, "--version"), "`{}`".format)
     if os.path.exists(word):
         meant = f"to run it, write `fusewright run {word}`"
     raise UsageError(
@@ -155,7 +165,7 @@ def commands_parser() -> _Parser:
         help="measure this machine instead (10 s at most), and keep the figures for all programs",
     )  # fmt: skip
     made["help"].add_argument(
-        "topic", nargs="?", help="a command, a code, `options`, an option, or a name: np.roll"
+        "topic", nargs="*", help="a command, a code, `options`, an option, or a name: np.roll"
     )
     return parser
 
@@ -191,7 +201,7 @@ def _add_gallery(parser: argparse.ArgumentParser) -> None:
 
 def parser_of(command: str) -> argparse.ArgumentParser:
     """The parser of one command."""
-    if command in ("run", "explain"):
+    if command in DESCRIPTIONS:
         return _run_parser(command)
     return commands_parser().below()[command]
 
@@ -201,17 +211,10 @@ def _run_parser(command: str) -> argparse.ArgumentParser:
         prog=f"fusewright {command}",
         usage=RUN_USAGE % command,
         allow_abbrev=False,
-        description="Runs an unmodified program; its `import numpy` gets fusewright.numpy.",
+        description=DESCRIPTIONS[command],
     )
     flag = argparse.BooleanOptionalAction
-    parser.add_argument("--explain", action="store_true", help="print what fused and why")
-    parser.add_argument("--full", action="store_true", help="explain every kernel, not a screenful")
-    parser.add_argument("--report", "--html", type=_output, metavar="FILE", help="an HTML report")
-    parser.add_argument(
-        "--compare", action="store_true", help="run it with NumPy too; exit code 1 if they differ"
-    )
-    parser.add_argument("--results", type=_names, metavar="A,B", help="global names to compare")
-    parser.add_argument("--rtol", type=_tolerance, help="tolerance of floats (see the reference)")
+    _add_looking(parser, command)
     parser.add_argument(
         "--strict",
         action=flag,
@@ -223,7 +226,6 @@ def _run_parser(command: str) -> argparse.ArgumentParser:
     )
     parser.add_argument("--threads", type=_positive, metavar="N", help="threads of a kernel")
     parser.add_argument("--fuse", action=flag, help="run several steps as one")
-    parser.add_argument("--plain", action="store_true", help="run it with plain NumPy only")
     parser.add_argument(
         "--as", dest="library", choices=tuple(LIBRARIES), default="numpy",
         help="the library whose import is redirected (default: numpy)",
@@ -235,6 +237,34 @@ def _run_parser(command: str) -> argparse.ArgumentParser:
     parser.add_argument("-m", dest="module", help=argparse.SUPPRESS)
     parser.add_argument("program", nargs="?", help=argparse.SUPPRESS)
     return parser
+
+
+def _add_looking(parser: argparse.ArgumentParser, command: str) -> None:
+    """What looks at a run; an option that a command refuses is not in its list."""
+    flags = {
+        "--explain": "print what fused and why",
+        "--plain": "run it with plain NumPy only",
+        "--full": "explain every kernel, not a screenful",
+        "--compare": "run it with NumPy too; exit code 1 if they differ",
+    }
+    for option, help in flags.items():
+        listed = command == "run" or (command == "explain" and option in ("--full", "--compare"))
+        parser.add_argument(
+            option, action="store_true", help=help if listed else argparse.SUPPRESS
+        )  # fmt: skip
+
+    def listed_help(words: str) -> str:
+        return argparse.SUPPRESS if command == WARM else words
+
+    parser.add_argument(
+        "--report", "--html", type=_output, metavar="FILE", help=listed_help("an HTML report")
+    )
+    parser.add_argument(
+        "--results", type=_names, metavar="A,B", help=listed_help("global names to compare")
+    )
+    parser.add_argument(
+        "--rtol", type=_tolerance, help=listed_help("tolerance of floats (see the reference)")
+    )
 
 
 def request(command: str, words: list[str]) -> Request:

@@ -16,7 +16,7 @@ from fusewright.base.words import count, seconds, size, times_as_much
 from fusewright.cli.compare import Comparison
 from fusewright.cli.console import version_of
 from fusewright.cli.listing import listings
-from fusewright.cli.overview import advice_of, shares_of
+from fusewright.cli.overview import advice_of, remark_on_compiling, shares_of
 from fusewright.cli.picture import drawn
 from fusewright.cli.sampling import HotPlace
 from fusewright.cli.summary import KernelGroup, Summary, summarise
@@ -116,6 +116,7 @@ def _view(profile: Profile, story: Story) -> dict[str, Any]:
         "story": story,
         "summary": summary,
         "shares": shares(summary, story.seconds),
+        "remark_on_compiling": remark_on_compiling(summary),
         "advice": advice_of(summary, story.seconds, story.hot),
         "timeline": draw(profile, summary.labels, styles),
         "styles": styles,

@@ -31,6 +31,8 @@ else:
 
 FAILED = 1
 STDERR_LINES = 20
+WIDE = 100
+"""Columns from which a comparison has room to spare."""
 LEGEND = (
     "identical: the same bits. agrees: no element is further from NumPy's than rtol times its\n"
     "size, or times the result's root mean square where that is more; what is no float is equal.\n"
@@ -282,7 +284,8 @@ def _run_apart(
         command += ["--results", ",".join(request.results)]
     command += request.program.command()
     # Without a program on it, standard input is empty: reading it here would take it from the run.
-    with console.progress(f"running {_title(request.program)} {' '.join(options)}"):
+    by = "NumPy" if "--plain" in options else "Fusewright"
+    with console.progress(f"running {_title(request.program)} with {by}"):
         done = subprocess.run(command, capture_output=True, check=False, input=text or b"")
     if (folder / "results.json").exists():
         return None
@@ -356,27 +359,29 @@ def _ending(outcome: Outcome) -> str:
 def print_comparison(compared: Compared, stream: TextIO) -> None:
     """Both times, their ratio, and one row for each result."""
     screen = console.make_console(stream)
-    screen.print(_comparison_table(compared))
+    wide = screen.width >= WIDE
+    screen.print(_comparison_table(compared, wide))
     ratio = compared.theirs / compared.ours if compared.ours else float("inf")
     theirs, ours = words.seconds(compared.theirs), words.seconds(compared.ours)
     screen.print(f"NumPy {theirs}, Fusewright {ours}: {ratio:.2f}x")
-    screen.print(LEGEND, markup=False)
+    screen.print(LEGEND if wide else LEGEND.replace("\n", " "), markup=False)
     if compared.agrees:
         screen.print("[green]All results agree.[/]")
         return
     bad = ", ".join(row.name for row in compared.rows if row.problem)
     screen.print(f"[red]Results differ:[/] {bad}", markup=True)
     screen.print(
-        'A name that differs by nature (a time, an id) is left out with __results__ = ["a", "b"] '
-        "in the program or --results a,b."
+        "Random numbers need a seed to be the same twice. A name that differs by nature (a time, "
+        'an id) is left out with __results__ = ["a", "b"] in the program or --results a,b.'
     )
 
 
-def _comparison_table(compared: Compared) -> Table:
+def _comparison_table(compared: Compared, wide: bool) -> Table:
     from rich import box
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    padding = (0, 1) if wide else (0, 0, 0, 1)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=padding)
     for heading in ("result", "dtype", "shape", "max abs", "max rel", "max ulp", "rtol", ""):
         table.add_column(heading, justify="right" if heading.startswith("max") else "left")
     for row in compared.rows:

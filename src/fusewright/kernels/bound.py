@@ -77,6 +77,10 @@ class Calls:
         """Calls that the core has run and nobody has counted yet."""
         return sum(call.calls for _, call in self.added)
 
+    def counted_of(self, found: Specialised) -> int:
+        """Those for one set of argument types."""
+        return sum(call.calls for each, call in self.added if each is found)
+
 
 def learn(
     kernel: KernelData,

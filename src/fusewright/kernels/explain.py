@@ -108,7 +108,7 @@ class KernelStats:
 def explain(kernel: KernelData) -> KernelExplanation:
     """The records of all code a kernel has."""
     codes = [
-        _record(kinds, found, code)
+        _record(kernel, kinds, found, code)
         for (kinds, _), candidates in kernel.specialisations.items()
         for found in candidates
         for code in found.compiled.values()
@@ -152,8 +152,11 @@ def _recorded(kinds: tuple[Kind, ...], shapes: Any, recipe: Recipe | NotRaised) 
     return LazyRecord(arguments, extents, 0, recipe.why, recipe.span)
 
 
-def _record(kinds: tuple[Kind, ...], found: Specialised, code: LoopExecutable) -> CodeRecord:
+def _record(
+    kernel: KernelData, kinds: tuple[Kind, ...], found: Specialised, code: LoopExecutable
+) -> CodeRecord:
     plan = reasoned(found, code)
+    bound = kernel.bound.counted_of(found) if kernel.bound is not None else 0
     return CodeRecord(
         tuple(map(spelled, kinds)),
         kernel_text(code.kernel),
@@ -164,7 +167,7 @@ def _record(kinds: tuple[Kind, ...], found: Specialised, code: LoopExecutable) -
         code.origin,
         code.features.name,
         code.seconds,
-        found.calls,
+        found.calls + bound,
         code.signature.text,
         plan.guard.text if plan.guard is not None else "",
         listed(found, code, plan.otherwise) if plan.otherwise is not None else "",

@@ -8,7 +8,7 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from fusewright._core import native
-from fusewright.base.errors import FusewrightError
+from fusewright.base.errors import ArgumentError, FusewrightError
 from fusewright.base.options import current
 from fusewright.kernels.kernel_data import Fuse, Integers, KernelData, plain_function
 from fusewright.runtime.listening import listeners
@@ -84,6 +84,18 @@ class Kernel(KernelData, Generic[P, R]):
         return f"<fw.kernel {self.function.__qualname__}>"
 
 
+ELSEWHERE = {
+    "parallel": "leave it out: loops that are proved independent run on threads by themselves",
+    "nopython": "leave it out: all of a kernel is compiled",
+    "nogil": "leave it out: kernels run on threads of their own",
+    "cache": "leave it out: compiled code is kept on disk",
+    "inline": "leave it out: functions that kernels call are inlined",
+    "fastmath": "with fw.options(reassociate=True) sums of floats go in any order",
+    "boundscheck": "with fw.options(check=True) every index is checked",
+}
+"""Settings of other tools' decorators, and what there is instead."""
+
+
 @overload
 def kernel(
     function: Callable[P, R], *, integers: Integers = "python", fuse: Fuse = None
@@ -96,7 +108,9 @@ def kernel(
 ) -> Callable[[Callable[P, R]], Kernel[P, R]]: ...
 
 
-def kernel(function: Any = None, *, integers: Integers = "python", fuse: Fuse = None) -> Any:
+def kernel(
+    function: Any = None, *, integers: Integers = "python", fuse: Fuse = None, **others: Any
+) -> Any:
     """Compile a function of loops: `@fw.kernel`, or `@fw.kernel(fuse=...)` with settings.
 
     The function is plain Python over arrays and numbers: loops over ranges, `while`, `if`,
@@ -113,6 +127,7 @@ def kernel(function: Any = None, *, integers: Integers = "python", fuse: Fuse = 
             towards zero.
         fuse: whether its loops may fuse with others, or up to which level: None follows
             `fw.options(fuse=...)`.
+        others: refused, with what to write instead of Numba's settings.
 
     Returns:
         A kernel `k`: `k.__wrapped__` is the undecorated function, `k.explain()` says how each loop
@@ -136,6 +151,12 @@ def kernel(function: Any = None, *, integers: Integers = "python", fuse: Fuse = 
         >>> out.tolist()
         [0.0, 1.0, 3.0, 6.0, 10.0]
     """
+    for name in others:
+        # Imported here: only a mistake needs it.
+        from fusewright.base.meant import did_you_mean
+
+        meant = did_you_mean(name, ("integers", "fuse")) or "there are integers and fuse"
+        raise ArgumentError(f"fw.kernel has no setting {name!r}", help=ELSEWHERE.get(name) or meant)
     if function is None:
         return lambda decorated: Kernel(decorated, integers, fuse)
     return Kernel(function, integers, fuse)

@@ -58,7 +58,7 @@ RECORDED = instant.quick("", MADE)
 RECORDED |= lending.in_front_of(RECORDED)
 RECORDED |= standard.extended(RECORDED)
 EXPORTS = dispatch.in_front_of(_numpy, RECORDED)
-dispatch.annotate("", EXPORTS)
+dispatch.annotate("", EXPORTS, _numpy)
 __all__ = [*_numpy.__all__, "erf", "erfc"]
 __getattr__ = modules.lookup("", EXPORTS)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fusewright.frontends.arrays import opaque
-from fusewright.frontends.arrays.front import MADE, dispatched
+from fusewright.frontends.arrays.front import MADE, complete, dispatched, margin_of
 from fusewright.numpy import standard
 from fusewright.numpy.operands import KEEPS
 
@@ -49,6 +49,37 @@ NOTES: dict[str, str] = {
     **dict.fromkeys(("empty", "empty_like"), "The elements are zero."),
 }  # fmt: skip
 """Where the results of a name differ from NumPy's: told at the end of its docstring."""
+
+MEANINGS = {
+    "erf": "The error function",
+    "erfc": "The complementary error function",
+    "gamma": "The gamma function",
+    "lgamma": "The logarithm of the gamma function's magnitude",
+    "j0": "The Bessel function of the first kind of order 0",
+    "j1": "The Bessel function of the first kind of order 1",
+}
+"""What each of `ops.SPECIAL` computes, for its docstring and for the stub."""
+PUBLIC = {"lgamma": "gammaln"}
+"""Names that are other ones here: those of `scipy.special`."""
+_SPECIAL = """{meaning} of each element.
+
+Args:
+    x: real numbers: an array of any shape, nested lists, or a number.
+    out, where, casting, order, dtype, subok, signature: as those of NumPy's ufuncs.
+
+Returns:
+    An array of the shape of `x`, a number for a number.  Integers give the type that `exp` gives of
+        them.
+
+Raises:
+    TypeError: for complex numbers and what is no number (FW102).
+
+Examples:
+    >>> import fusewright.numpy as np
+    >>> x = np.linspace(0.5, 2.0, 10_000)
+    >>> np.special.{name}(x).shape
+    (10000,)
+"""
 
 SAME = frozenset(("asarray", "asanyarray"))
 """Functions that give one array of ours alone back."""
@@ -102,12 +133,22 @@ def in_front_of(module: Any, exports: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def annotate(prefix: str, exports: dict[str, Any]) -> None:
-    """Add to docstrings where results differ from NumPy's."""
+def annotate(prefix: str, exports: dict[str, Any], original: Any) -> None:
+    """Give each name NumPy's words, after ours where there are any, and say where results differ
+    from NumPy's.
+    """
+    for name, ours in exports.items():
+        if callable(ours):
+            complete(ours, getattr(original, name, None), f"np.{prefix}{prefix and '.'}{name}")
     for name, note in NOTES.items():
         module, _, own = name.rpartition(".")
         if module == prefix:
             function = exports[own]
-            function.__doc__ = (
-                f"{function.__doc__}\n\nNote of Fusewright\n------------------\n{note}"
-            )
+            words, margin = function.__doc__, margin_of(function.__doc__)
+            told = f"{HEADING}\n------------------\n{note}".replace("\n", f"\n{margin}")
+            function.__doc__ = f"{words}\n\n{margin}{told}"
+
+
+def words_on(special: str) -> str:
+    """The docstring of one of `ops.SPECIAL`."""
+    return _SPECIAL.format(meaning=MEANINGS[special], name=PUBLIC.get(special, special))

@@ -27,6 +27,7 @@ from fusewright.frontends.arrays.operators import learn_where, op_of
 from fusewright.ir import ops
 from fusewright.ir.dtypes import BOOL, DType
 from fusewright.ir.graph import Node
+from fusewright.numpy import dispatch
 from fusewright.numpy.operands import (
     NO_VALUE,
     NotRecorded,
@@ -325,11 +326,8 @@ def special_function(name: str) -> Any:
             return np.float64(ops.MAP[name].meaning(np.float64(x)))
         return wrap(record.map_node(name, x if isinstance(x, Handle) else handle_of(x)))
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = (
-        f"C's `{name}` of every element; `out`, `where`, `casting`, `order`, `dtype`, `subok` and "
-        "`signature` mean what they mean to NumPy's ufuncs."
-    )
+    function.__name__ = function.__qualname__ = dispatch.PUBLIC.get(name, name)
+    function.__doc__ = dispatch.words_on(name)
     return function
 
 

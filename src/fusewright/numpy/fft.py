@@ -125,6 +125,7 @@ EXPORTS: dict[str, Function] = {
 RECORDED = EXPORTS | instant.quick("fft", EXPORTS)
 RECORDED |= standard.extended(RECORDED)
 EXPORTS = dispatch.in_front_of(np.fft, RECORDED)
+dispatch.annotate("fft", EXPORTS, np.fft)
 globals().update(EXPORTS)
 __getattr__ = lookup("fft", EXPORTS)
 methods.functions.update({f"fft.{name}": value for name, value in RECORDED.items()})

@@ -113,7 +113,7 @@ def asarray(
     copy: Any = None,
     like: Any = None,
 ) -> Any:
-    """An array of ours; one that is ours already comes back as it is."""
+    """An array of ours; one that is ours already, or NumPy's own, comes back as it is."""
     del like
     _check_device(device)
     if isinstance(a, Handle) and (dtype is None or opaque.from_numpy_or_none(np.dtype(dtype))):

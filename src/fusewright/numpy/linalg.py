@@ -219,6 +219,6 @@ EXPORTS: dict[str, Function] = {
 }
 RECORDED = EXPORTS | instant.quick("linalg", EXPORTS)
 EXPORTS = dispatch.in_front_of(np.linalg, RECORDED)
-dispatch.annotate("linalg", EXPORTS)
+dispatch.annotate("linalg", EXPORTS, np.linalg)
 globals().update(EXPORTS)
 __getattr__ = lookup("linalg", EXPORTS)

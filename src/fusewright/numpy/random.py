@@ -117,4 +117,5 @@ EXPORTS: dict[str, Any] = {
     **_legacy(), "Generator": Generator, "RandomState": RandomState, "default_rng": default_rng,
     "seed": original.seed, "get_state": original.get_state, "set_state": original.set_state,
 }  # fmt: skip
+dispatch.annotate("random", EXPORTS, original)
 __getattr__ = lookup("random", EXPORTS)

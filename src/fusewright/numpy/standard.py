@@ -131,6 +131,8 @@ def _passed_on(function: Function) -> Function:
 
 def _with_keyword(function: Function, name: str) -> inspect.Signature:
     signature = inspect.signature(function)
+    if name in signature.parameters:  # NumPy 2.5 sorts from the greatest on, too
+        return signature
     default = None if name == "dtype" else False
     more = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
     return signature.replace(parameters=[*signature.parameters.values(), more])

@@ -12,6 +12,7 @@ from typing import Literal
 from fusewright.base.values import dataclass
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
+from fusewright.ir.names import name_of
 from fusewright.ir.nest import Alias, Library, Program
 from fusewright.plan.plan import Decided, Kernel, Member, Plan, is_sink
 from fusewright.plan.support import why_library
@@ -19,14 +20,6 @@ from fusewright.plan.support import why_library
 Place = Literal["register", "row", "memory", "input"]
 Line = tuple[str, int, int, int]
 
-_NAMES = {
-    graph.LEAF: "array",
-    graph.GATHER: "take",
-    graph.IOTA: "arange",
-    graph.VIEW: "view",
-    graph.RESHAPE: "reshape",
-    graph.SCALAR: "scalar",
-}
 _UNLISTED = frozenset({graph.VIEW, graph.SCALAR, graph.RESHAPE})
 
 
@@ -36,23 +29,6 @@ class Placed:
 
     slot: int
     place: Place
-
-
-def name_of(node: Node) -> str:
-    """What the user would call the operation."""
-    if node.kind == graph.ASSEMBLE:
-        return "assign" if is_update(node) else "join"
-    if node.kind == graph.PART:
-        return name_of(node.args[0])
-    if isinstance(node.value, graph.InPlace):
-        return node.value.title
-    return _NAMES.get(node.kind) or node.op
-
-
-def is_update(node: Node) -> bool:
-    """Whether an assembled value is an earlier version with a part written over."""
-    first, region = node.args[0], node.attr[0]
-    return first.shape == node.shape and all(place == (0, 1) for place in region)
 
 
 def operations(order: Sequence[Node], plan: Plan, kernel: Kernel) -> tuple[Placed, ...]:

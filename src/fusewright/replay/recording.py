@@ -14,7 +14,7 @@ from typing import Any
 
 from fusewright.base import forks, hooks
 from fusewright.base.options import Options
-from fusewright.base.source import user_span
+from fusewright.base.source import file_name, user_span
 from fusewright.base.values import dataclass
 from fusewright.frontends.arrays import sharing, trace, views
 from fusewright.frontends.arrays.core import Handle
@@ -83,7 +83,7 @@ class Placeholders:
 
 def _where(why: str) -> str:
     line = user_span()
-    return f"{why} ({line[0]}:{line[1]})" if line else why
+    return f"{why} ({file_name(line[0])}:{line[1]})" if line else why
 
 
 def _content(node: Node) -> Callable[[], Any]:

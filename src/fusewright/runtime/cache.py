@@ -12,7 +12,6 @@ import os
 import stat
 import threading
 import time
-import warnings
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -24,6 +23,7 @@ except ImportError:
 
 from fusewright.base.errors import CacheNotCleared, CacheWarning
 from fusewright.base.options import cache_folder
+from fusewright.base.source import warn
 
 MAX_BYTES = 256 << 20
 """The folder's bound; the least recently used files go first, down to three quarters of it."""
@@ -152,11 +152,26 @@ def info() -> Info:
         _check_folder(here)
         entries = _entries(here)
     except FileNotFoundError:
+        if not _can_be_made(here):
+            return Info(here, 0, 0, MAX_BYTES, "it cannot be made")
         entries = []
     except (OSError, _Refused) as error:
-        return Info(here, 0, 0, MAX_BYTES, str(error))
+        return Info(here, 0, 0, MAX_BYTES, _said(error))
     nbytes = sum(status.st_size for _, status in entries)
     return Info(here, len(entries), nbytes, MAX_BYTES, _unusable.get(here, ""))
+
+
+def _can_be_made(here: str) -> bool:
+    """Whether the folder that is there, nearest above it, can be written."""
+    above = os.path.dirname(here)
+    while above != "/" and not os.path.exists(above):
+        above = os.path.dirname(above)
+    return os.access(above, os.W_OK | os.X_OK)
+
+
+def _said(error: Exception) -> str:
+    """What is wrong, without the name of the folder, which is said already."""
+    return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
 def _path(here: str, key: str) -> str:
@@ -267,10 +282,10 @@ def _warn_of_entry(here: str, error: Exception) -> None:
     if here in _foreign or _will_pass(error):
         return
     _foreign.add(here)
-    warnings.warn(
-        f"an entry of the cache folder {here} is not used: {error}; its code is compiled again",
+    warn(
+        f"an entry of the cache folder {here} is not used: {_said(error)}; its code is compiled "
+        "again",
         CacheWarning,
-        stacklevel=3,
     )
 
 
@@ -283,10 +298,9 @@ def _warn(here: str, error: Exception) -> None:
     """Once for each folder: the program runs on, compiling what it needs."""
     if here in _unusable or _will_pass(error):
         return
-    _unusable[here] = str(error)
-    warnings.warn(
-        f"the cache folder {here} is not used: {error}; compiled code is kept in memory only "
+    _unusable[here] = why = _said(error)
+    warn(
+        f"the cache folder {here} is not used: {why}; compiled code is kept in memory only "
         "(FUSEWRIGHT_CACHE_DIR names another folder)",
         CacheWarning,
-        stacklevel=3,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,8 +9,11 @@ from html import escape
 from typing import Any
 
 from fusewright.base.html import code, sentence, table
+from fusewright.base.options import current
+from fusewright.base.source import near
 from fusewright.base.words import count, seconds, size, times_as_much
 from fusewright.runtime.decisions import page_link
+from fusewright.runtime.listening import COMPILES_LESS, interprets
 from fusewright.runtime.profile import (
     Flush,
     KernelRecord,
@@ -72,6 +74,12 @@ class Explanation:
     def bytes_unfused(self) -> int:
         return sum(k.bytes_unfused for k in self.kernels)
 
+    @property
+    def compiles_more(self) -> bool:
+        """Whether kernels were compiled whose work another run begins without them."""
+        fresh = any(k.kind == "arrays" and k.origin == "compiled" for k in self.kernels)
+        return fresh and interprets(current())
+
     def __str__(self) -> str:
         return "\n".join(self._lines())
 
@@ -102,6 +110,8 @@ class Explanation:
             else _bytes_line(self.bytes_moved, self.bytes_unfused)
         )  # fmt: skip
         yield f"{' and '.join(parts)} {verb}; {moved}"
+        if self.ran and self.compiles_more:
+            yield COMPILES_LESS
 
     def _flush(self, flush: Flush, runs: int) -> Iterator[str]:
         if self.ran:
@@ -266,7 +276,4 @@ def _origin(kernel: KernelRecord) -> str:
 def _at(line: Line | None) -> str:
     if line is None:
         return ""
-    path = line[0]
-    if os.path.isabs(path):
-        path = min(path, os.path.relpath(path), key=len)
-    return f" at {path}:{line[1]}"
+    return f" at {near(line[0])}:{line[1]}"

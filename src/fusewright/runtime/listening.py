@@ -5,7 +5,10 @@ process needs where nobody does.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from fusewright.base.options import Options
 
 
 class Listener(Protocol):
@@ -20,6 +23,18 @@ class Listener(Protocol):
 
 listeners: list[Listener] = []
 """The profiles being written; empty when nobody listens."""
+
+
+def interprets(options: Options) -> bool:
+    """Whether small new work may run without being compiled where nobody listens: who listens wants
+    to see kernels.
+    """
+    plain = not (options.contract or options.reassociate or options.debug or options.verify)
+    return options.interpret and plain
+
+
+COMPILES_LESS = "an unexplained run compiles less: new work runs operation by operation at first"
+"""What is said of arrays' kernels that were compiled because somebody listened."""
 
 
 class CompiledTexts(NamedTuple):

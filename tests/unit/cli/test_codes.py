@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 import fusewright
+import fusewright as fw
+import fusewright.numpy as fnp
 from fusewright.base.errors import FusewrightError, InternalError
 from fusewright.base.options import TABLE
 from fusewright.cli import help, parsing
@@ -83,9 +85,16 @@ def test_help_knows_every_topic() -> None:
         "options",
         "fw101",
         "FUSEWRIGHT_FUSE",
-        None,
+        "",
+        "fw",
+        "np",
+        *fw.__all__,
+        *fnp.__all__,
+        *(f"special.{name}" for name in fnp.special.__all__),
+        *fnp.special.__all__,
+        *(f"linalg.{name}" for name in fnp.linalg.__all__),
     ]:
-        assert len(help.about(topic)) > 40
+        assert len(help.about(topic)) > 9, topic
     with pytest.raises(parsing.UsageError, match="did you mean FW"):
         help.about("FW1O1")
 
@@ -140,7 +149,7 @@ class Shell:
     custom_exceptions = ()
     def set_custom_exc(self, kinds, handler):
         self.kinds, self.handler = kinds, handler
-    def showtraceback(self, told, tb_offset=None):
+    def showtraceback(self, told, tb_offset=None, running_compiled_code=False):
         traceback.print_exception(*told)
 
 shell = Shell()
@@ -175,7 +184,15 @@ def test_every_piece_of_syntax_has_a_name() -> None:
 
 @pytest.mark.parametrize(
     ("topic", "words"),
-    [("fw.kernel", "fw.kernel("), ("np.roll", "np.roll("), ("numpy.linalg.solve", "solve(")],
+    [
+        ("fw.kernel", "fw.kernel("),
+        ("kernel", "fw.kernel(function: Any = None,"),
+        ("np.roll", "np.roll("),
+        ("roll", "np.roll("),
+        ("numpy.linalg.solve", "solve("),
+        ("linalg.solve", "np.linalg.solve("),
+        ("gamma", "np.special.gamma("),
+    ],
 )
 def test_help_on_names(topic: str, words: str) -> None:
     """What a newcomer asks the command line about first: the names in the program."""
@@ -188,9 +205,28 @@ def test_help_on_names(topic: str, words: str) -> None:
     [
         ("np.rol", "did you mean"),
         ("fw.kernal", "did you mean kernel?"),
+        ("kernal", "did you mean kernel?"),
+        ("medain", "did you mean median?"),
+        ("rnu", "did you mean run?"),
         ("fw.zzz", "lists the names"),
     ],
 )
 def test_help_on_names_that_do_not_exist(topic: str, meant: str) -> None:
     with pytest.raises(parsing.UsageError, match=re.escape(meant)):
         help.about(topic)
+
+
+def test_a_name_in_two_modules_is_told_of_both() -> None:
+    assert "`fusewright help np.random`" in help.about("random").splitlines()[-1]
+
+
+def test_each_command_says_what_it_does_itself() -> None:
+    """In a sentence of its own; options that it refuses are not in its list."""
+    said = {name: parsing.parser_of(name).description or "" for name in parsing.COMMANDS}
+    said |= parsing.DESCRIPTIONS
+    assert len({*said.values()}) == len(said) and all(said.values())
+    for command in parsing.DESCRIPTIONS:
+        listed = re.findall(r"^ +(--[a-z]+)", help.about(command), re.MULTILINE)
+        for option in {"--plain", "--explain", "--compare", "--report"} & {*listed}:
+            value = ["p.html"] if option == "--report" else []
+            parsing.request(command, [option, *value, __file__])

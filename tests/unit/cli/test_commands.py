@@ -12,6 +12,7 @@ from fusewright.cli import bench, checks, doctor
 from fusewright.cli.main import main
 from fusewright.cli.parsing import COMMANDS
 from fusewright.runtime import cache
+from fusewright.runtime.profile import listen
 
 
 def _call(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
@@ -95,6 +96,17 @@ def test_bench(
     assert code == 0, text
     assert len(re.findall(r"/s +right", text)) == 4
     assert text.count("5,000") == 4
+
+
+def test_bench_measures_kernels_of_ours(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that is timed of E is one fused kernel, compiled at once: nothing of it is NumPy's."""
+    monkeypatch.setattr(bench, "SECONDS", 0.001)
+    with options.options(interpret=True, small=512), listen() as profile:  # what users have
+        bench.measure("E", bench.expression, 5000, "float64")
+    assert len(profile.kernels) == len(profile.flushes) > bench.LEAST_RUNS
+    for step in profile.kernels:
+        assert [o.name for o in step.operations if o.place != "input"][-1] == "add"
+        assert len(step.operations) > 10 and step.bytes_read == 4 * 8 * 5000
 
 
 def test_bench_finds_a_wrong_result(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

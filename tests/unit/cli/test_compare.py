@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import textwrap
 from collections.abc import Callable
@@ -9,7 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
+from fusewright.cli import console
+from fusewright.cli import run as show
 from fusewright.cli.compare import NoResults, collect, compare, compare_all
 
 Run = Callable[..., tuple[int, str, str]]
@@ -215,3 +219,19 @@ def test_a_report_is_written_however_the_program_ends(run: Run, folder: Path) ->
     code, _, err = run("--compare", "--report", "r.html", "p.py")
     assert code == 1 and "nothing was compared" in err
     assert "AssertionError" in (folder / "r.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("width", [76, 80, 99, 120])
+def test_a_comparison_fits_a_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows and numbers are not broken at 80 columns; sentences are, where a line ends."""
+    stream = io.StringIO()
+    screen = Console(file=stream, width=width, highlight=False)
+    monkeypatch.setattr(console, "make_console", lambda _: screen)
+    shape = (766, 766)
+    rows = compare_all({"anomaly": np.ones(shape)}, {"anomaly": np.ones(shape)}, None)
+    show.print_comparison(show.Compared(1.0, 2.0, tuple(rows)), stream)
+    lines = [line.strip() for line in stream.getvalue().splitlines()]
+    (row,) = (line for line in lines if line.startswith("anomaly"))
+    assert "766 x 766" in row and row.endswith("identical")
+    sentences = lines[lines.index("NumPy 2.00 s, Fusewright 1.00 s: 2.00x") + 1 : -1]
+    assert all(len(line) > width * 0.6 for line in sentences[:-1]) or width > show.WIDE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -82,3 +83,18 @@ def test_what_is_wrong_with_an_environment() -> None:
         from_environment(both)
     again = pickle.loads(pickle.dumps(caught.value))  # it may come from another process
     assert (str(again), again.name) == (str(caught.value), "FUSEWRIGHT_THREADS")
+
+
+@pytest.mark.parametrize("named", ["/dev/null/x", "/proc/x", "a file/x"])
+def test_a_folder_that_cannot_be_made(tmp_path: Path, named: str) -> None:
+    """The doctor fails without a warning beside it; what would keep code there refuses to."""
+    (tmp_path / "a file").touch()
+    (tmp_path / "p.py").write_text("import numpy as np\nprint(np.ones(10_000).sum())")
+    setting = f"FUSEWRIGHT_CACHE_DIR={named}"
+    doctor = called(tmp_path, setting, "-m", "fusewright", "doctor")
+    assert doctor.returncode == 1 and not doctor.stderr
+    assert re.search(rf"^FAIL cache +\S*{named}: [\w ]+$", doctor.stdout, re.MULTILINE)
+    warm = called(tmp_path, setting, "-m", "fusewright", "cache", "warm", "p.py")
+    assert warm.returncode == 1 and "compiled code cannot be kept in " in warm.stderr
+    program = called(tmp_path, setting, "-m", "fusewright", "run", "p.py")
+    assert program.stdout == "10000.0\n" and len(program.stderr.splitlines()) == 1

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -18,6 +19,8 @@ from fusewright.cli import overview
 from fusewright.cli.explain import SCREEN
 from fusewright.cli.summary import Summary, summarise
 from fusewright.plan.loops.plan import OF_FLOATS
+from fusewright.runtime.explanation import Explanation
+from fusewright.runtime.listening import COMPILES_LESS
 from fusewright.runtime.profile import (
     Decision,
     Flush,
@@ -211,3 +214,41 @@ def test_sums_of_floats_in_order() -> None:
     assert not any(
         "takes its floats" in each for each in overview.advice_of(summary(0.8, step), 9.0)
     )
+
+
+@pytest.mark.parametrize("origin", ["compiled", "disk", "memory"])
+@pytest.mark.parametrize("kind", ["arrays", "loops"])
+@pytest.mark.parametrize("interpret", [True, False])
+def test_it_says_where_another_run_compiles_less(
+    origin: Literal["compiled", "disk", "memory"],
+    kind: Literal["arrays", "loops"],
+    interpret: bool,
+) -> None:
+    """Who listens has new work of arrays compiled at once; code on disk, kernels of loops, and
+    what `interpret=False` compiles anyway are the same in every run.
+    """
+    step = replace(kernel(0.1, 0.2), origin=origin, kind=kind)
+    found = summary(0.3, step)
+    explained = Explanation((Flush("float()", None, 0.0, 0.3, [step]),), True)
+    less = origin == "compiled" and kind == "arrays" and interpret
+    with fw.options(interpret=interpret):
+        first = "\n".join(overview.lines_of(found, 1.0))
+        assert (COMPILES_LESS in first) is less
+        assert (COMPILES_LESS in str(explained)) is less
+        assert COMPILES_LESS not in str(replace(explained, ran=False))
+
+
+@pytest.mark.skipif(native is None, reason="the native core counts what recording takes")
+@pytest.mark.parametrize(
+    ("program", "recorded"),
+    [("x = np.ones(10_000) * 2", True), ("x = np.ones(10) * 2", False), ("", False)],
+)
+def test_a_program_that_asks_for_nothing_hears_why(
+    run: Run, tmp_path: Path, program: str, recorded: bool
+) -> None:
+    (tmp_path / "p.py").write_text(f"import numpy as np\n{program}\n")
+    with fw.options(small=512):
+        _, _, err = run("--explain", str(tmp_path / "p.py"))
+    said = " ".join(err.split())
+    assert "Nothing was evaluated" in said
+    assert (overview.STILL_PENDING in said) is recorded

@@ -241,3 +241,22 @@ def test_a_refusal_says_what_to_write(line: str, text: str, tmp_path: Any) -> No
     )
     with pytest.raises(fw.FusewrightError, match=text):
         kernel(np.ones(3))
+
+
+def test_each_call_is_counted_for_its_types() -> None:
+    """Calls that the core runs by itself as well, whichever types come in which order."""
+
+    def doubled(a):
+        for i in range(len(a)):
+            a[i] = a[i] + a[i]
+
+    kernel = fw.kernel(doubled)
+    wanted = {"float64[:]": 12, "float32[:]": 5, "int64[:]": 1}
+    arrays = {name: np.ones(100, name.partition("[")[0]) for name in wanted}
+    for turn in range(max(wanted.values())):
+        for name, times in wanted.items():
+            if turn < times:
+                kernel(arrays[name])
+    assert {code.arguments[0]: code.calls for code in kernel.explain().codes} == wanted
+    assert kernel.stats.calls == sum(wanted.values())
+    assert "calls: 12" in str(kernel.explain())

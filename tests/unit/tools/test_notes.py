@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import doctest
+import inspect
 import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pytest
 from tools import coverage
 
 import fusewright as fw
@@ -73,3 +76,35 @@ def test_help_shows_the_note() -> None:
     assert "last digit may differ" in (fnp.exp.__doc__ or "")
     assert "Note of Fusewright" in (fnp.linalg.norm.__doc__ or "")
     assert "Note of Fusewright" not in (fnp.sqrt.__doc__ or "") + (np.sum.__doc__ or "")
+
+
+@pytest.mark.parametrize("module", ["", "linalg", "fft", "random"])
+def test_help_says_all_that_numpys_says(module: str) -> None:
+    ours, theirs = (getattr(each, module) if module else each for each in (fnp, np))
+    for name in theirs.__all__:
+        if callable(getattr(theirs, name)) and hasattr(ours, name):
+            assert _says_all(getattr(ours, name), getattr(theirs, name)), name
+
+
+def test_help_on_methods_says_all_that_numpys_says() -> None:
+    for name in dir(np.ndarray):
+        if name[0] != "_" and hasattr(fw.Array, name):
+            assert _says_all(getattr(fw.Array, name), getattr(np.ndarray, name)), name
+
+
+def _says_all(ours: object, theirs: object) -> bool:
+    own, words = inspect.getdoc(ours) or "", inspect.getdoc(theirs) or ""
+    return set(words.split()) <= set(own.split())
+
+
+@pytest.mark.parametrize("name", fnp.special.__all__)
+def test_help_on_special_functions(name: str) -> None:
+    """NumPy has no words on these: what they take, give and refuse, with an example that runs."""
+    function = getattr(fnp.special, name)
+    assert function.__name__ == name
+    text = inspect.getdoc(function) or ""
+    assert all(f"\n{heading}:\n" in text for heading in ("Args", "Returns", "Raises", "Examples"))
+    test = doctest.DocTestParser().get_doctest(text, {}, name, None, None)
+    assert test.examples and not doctest.DocTestRunner().run(test).failed
+    with pytest.raises(TypeError, match="FW102"):
+        function(fw.asarray([1j]))

@@ -153,6 +153,24 @@ def _unless_like_another(
     return function
 
 
+def complete(ours: Any, theirs: Any, called: str) -> None:
+    """Let `help` of ours go on, after our words, with all that NumPy says of its own."""
+    own, words = ours.__doc__, getattr(theirs, "__doc__", None)
+    if theirs is None or words is None or own is words or (own and words in own):
+        return
+    if own:
+        margin = margin_of(words)
+        paragraphs = [" ".join(each.split()) for each in own.split("\n\n")]
+        told = *paragraphs, f"NumPy's `{called}`:", words.strip()
+        words = f"\n\n{margin}".join(told) + "\n"
+    ours.__doc__ = words
+
+
+def margin_of(words: str) -> str:
+    """What docstrings written in functions begin their lines with, until CPython 3.13."""
+    return "    " if "\n    Parameters\n" in words else ""
+
+
 def take_over(array: np.ndarray[Any, Any]) -> Any:
     """A large array of NumPy's that nobody else holds, as ours; of other types or layouts it stays
     NumPy's.

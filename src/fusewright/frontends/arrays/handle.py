@@ -163,10 +163,10 @@ core.view_class = View  # type: ignore[assignment]  # what types say of it is `c
 core.scalar_class = Scalar
 core.masked_class = Masked
 core.handle_classes = frozenset((Array, View, Scalar))
-for part in Array.__mro__[:-2]:  # `help(x.sum)`: NumPy's words where ours say nothing else
+for part in Array.__mro__[:-2]:  # `help(x.sum)`
     for name, member in vars(part).items():
-        if name[0] != "_" and member.__doc__ is None:
-            member.__doc__ = getattr(np.ndarray, name).__doc__
+        if name[0] != "_":
+            front.complete(member, getattr(np.ndarray, name, None), f"ndarray.{name}")
 if native is not None:
     native.set_classes(Array, Scalar, View)
     native.set_subscripts(Slice, items.getitem, items.setitem, items.delitem)

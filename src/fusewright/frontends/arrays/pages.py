@@ -17,7 +17,8 @@ import numpy as np
 from fusewright.base.words import memory
 from fusewright.frontends.arrays import sharing
 from fusewright.frontends.arrays.core import Handle
-from fusewright.ir.graph import KIND_NAMES, LEAF, SCALAR, VIEW, Node
+from fusewright.ir.graph import LEAF, SCALAR, VIEW, Node
+from fusewright.ir.names import name_of
 
 MOST_WALKED = 1000
 """Pending operations that are counted: a cell must not wait for a long history."""
@@ -73,7 +74,7 @@ def _pending(root: Node) -> str:
     while stack and len(seen) <= MOST_WALKED:
         node = stack.pop()
         if node.kind not in (LEAF, SCALAR, VIEW):
-            names[node.op or KIND_NAMES[node.kind]] += 1
+            names[name_of(node)] += 1
         for operand in node.args:
             if id(operand) not in seen and operand.kind != LEAF:
                 seen.add(id(operand))

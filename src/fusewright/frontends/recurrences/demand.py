@@ -241,7 +241,7 @@ class _Demand:
             what = repr(family) if name is None else f"`{name}`"
             raise RecurrenceError(
                 f"{_reader(reader)} names the family {what}, which is not among those given",
-                help=did_you_mean(str(name), self.families) or "add it to `families`",
+                help=_meant(str(name), self.families),
             )
         index = index if isinstance(index, tuple) else (index,)
         if not _is_index(index):
@@ -303,6 +303,12 @@ def _mapped(key: Key, family: LinearMap) -> list[tuple[float, Any, Index]]:
         (entry, family.of, (*before, column, *after))
         for entry, column in zip(family.matrix[row].tolist(), family.columns, strict=True)
     ]
+
+
+def _meant(name: str, families: Mapping[str, AnyFamily]) -> str:
+    if name in families:
+        return "another one of this name is: name the same object in both places"
+    return did_you_mean(name, families) or "add it to `families`"
 
 
 def _reader(key: Key | None) -> str:

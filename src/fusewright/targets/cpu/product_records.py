@@ -11,9 +11,9 @@ from math import prod
 from fusewright.base.words import seconds, size
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
+from fusewright.ir.names import name_of
 from fusewright.plan import count
 from fusewright.plan.chains import Segment
-from fusewright.plan.explain import name_of
 from fusewright.runtime.profile import Decision, KernelRecord, Operation
 
 _SILENT = frozenset({graph.VIEW, graph.SCALAR})

@@ -21,6 +21,7 @@ from fusewright.codegen.canonical import tree_once
 from fusewright.codegen.derived import AsWritten
 from fusewright.ir import graph
 from fusewright.ir.graph import Node
+from fusewright.ir.names import name_of
 from fusewright.ir.nest import Alias, Library, Program
 from fusewright.plan import count, explain
 from fusewright.plan.plan import Kernel, Plan
@@ -195,16 +196,14 @@ class _Describer:
             return self._calls(node)
         if node.kind == graph.PRODUCT:
             return product_records.alone(node)
-        return OpaqueRecord(
-            explain.name_of(node), "numpy", 0.0, 0.0, explain.why_opaque(node), node.line
-        )
+        return OpaqueRecord(name_of(node), "numpy", 0.0, 0.0, explain.why_opaque(node), node.line)
 
     def _calls(self, whole: Node) -> KernelRecord:
         """Pending calls of kernels, before they run: code is found when the arrays are known."""
         parts = [n for n in self.order if n.kind == graph.PART and n.args and n.args[0] is whole]
         read, written = sum(map(_nbytes, whole.args)), sum(map(_nbytes, parts))
         return KernelRecord(
-            name=explain.name_of(whole).removeprefix("kernel "),
+            name=name_of(whole).removeprefix("kernel "),
             start=0.0,
             seconds=0.0,
             threads=1,
@@ -256,7 +255,7 @@ class _Describer:
 
     def _operation(self, kernel: Kernel, placed: explain.Placed) -> Operation:
         node = self.order[placed.slot]
-        name = explain.name_of(node)
+        name = name_of(node)
         why = ""
         if placed.place in ("row", "memory"):
             member = next(m for m in kernel.members if m.stage.slot == placed.slot)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from types import SimpleNamespace
 from typing import Any
@@ -126,3 +127,58 @@ def test_a_real_notebook() -> None:
     assert "<table>" in shown[5]["text/html"] and "exp" in shown[5]["text/html"]
     assert "<th" in shown[6]["text/html"] and "for i in range(len(a))" in shown[6]["text/html"]
     assert "scalar" not in shown[6]["text/html"]
+
+
+WRONG = """
+import numpy
+import fusewright as fw, fusewright.numpy as np
+x = np.linspace(0.0, 1.0, 100_000)
+x + np.ones(3000)
+#
+def refused(row):
+    raise KeyError("mine")
+np.apply_along_axis(refused, 0, x)
+#
+np.sine(x)
+#
+@fw.kernel
+def shift(a):
+    for i in range(len(a)):
+        a[i] = a[i + 1]
+with fw.options(check=True):
+    shift(numpy.ones(1000))
+#
+np.linalg.inv(np.zeros((100, 100)))
+#
+1 / 0
+#
+eval("1 +")
+"""
+
+
+def test_errors_in_a_real_notebook() -> None:
+    """They end at the user's line, name no frame of ours, and a cell has the name it has there."""
+    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
+    pytest.importorskip("ipykernel")
+    book = nbformat.v4.new_notebook()
+    cells = [
+        *WRONG.strip().split("\n#\n"),
+        "np.arange(100_000.0) * 2",
+        "fw.explain(np.exp, x)",
+        "fw.explain(lambda: float(np.exp(x).sum()))",
+    ]
+    book.cells = [nbformat.v4.new_code_cell(text) for text in cells]
+    nbclient.NotebookClient(book, timeout=120, allow_errors=True).execute()
+    outputs = [cell.outputs[-1] for cell in book.cells]
+    wrong = [re.sub(r"\x1b\[[\d;]*m", "", "\n".join(o.traceback)) for o in outputs[:-3]]
+    for number, text in enumerate(wrong, 1):
+        assert "/fusewright/" not in text and "ipykernel_" not in text
+        assert f"Cell In[{number}], line " in text
+    assert "  --> Cell In[1]:4:1" in wrong[0] and "ShapeError" in wrong[0]
+    assert "KeyError: 'mine'" in wrong[1]
+    assert "has no attribute 'sine'" in wrong[2]
+    assert "  --> Cell In[4]:4:16" in wrong[3]
+    assert "Singular matrix" in wrong[4]
+    assert "ZeroDivisionError" in wrong[5] and "SyntaxError" in wrong[6]
+    assert "arange" in outputs[-3]["data"]["text/html"] and "iota" not in str(outputs[-3])
+    assert "ipykernel_" not in str(outputs[-2:]) and "Cell In[10]:1" in str(outputs[-1])
