@@ -78,7 +78,10 @@ def refused_in_place(name: str, self: Handle, other: Any, error: Exception | Non
     a stranger, and `NotImplemented` where the operand is none.
     """
     if error is not None:
-        return agreement.settled(error, name, IN_PLACE[name], (self, other), {}, (0,))
+        try:
+            return agreement.settled(error, name, IN_PLACE[name], (self, other), {}, (0,))
+        finally:
+            del error  # its traceback holds this frame
     if not is_stranger(other) and not defers(other):
         return NotImplemented
     return opaque.delegate(name, IN_PLACE[name], (self, other), why=STRANGER, written=(0,))

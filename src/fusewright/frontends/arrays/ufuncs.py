@@ -55,9 +55,9 @@ def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str
             return agreement.agreed(name, original, recorded, inputs, kwargs)
         return recorded(*inputs, **kwargs)
     except agreement.REFUSALS as error:
-        refused = error
+        refused = [error]  # no variable of this frame holds it, which its traceback holds
     written = (0,) if method == "at" else ()
-    return agreement.settled(refused, name, original, inputs, kwargs, written)
+    return agreement.settled(refused.pop(), name, original, inputs, kwargs, written)
 
 
 def _goes_on(caller: FrameType) -> bool:
