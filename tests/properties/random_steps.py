@@ -67,7 +67,7 @@ class Writer:
         for name in ("f0", "f1", "f2"):
             made = chance.choice(makers) if name != "f0" else makers[0]
             cast = f".astype({kind!r})" if kind != "f8" and chance.random() < 0.8 else ""
-            setup.append(f"{name} = {made}{cast}")
+            setup.append(f"{name} = ({made}){cast}")
         setup += [line.format(**parts) for line in table.SETUP]
         self.program = Program((), (), 0, 0)
         if chance.random() < 0.4:

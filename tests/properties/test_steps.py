@@ -10,11 +10,20 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.evaluators import installed
 from tests.properties.chance import EXAMPLES
 from tests.properties.random_steps import program
-from tests.properties.step_runs import FEW, Program, compared, difference, files_difference, reduced
+from tests.properties.step_runs import (
+    FEW,
+    Program,
+    compared,
+    difference,
+    files_difference,
+    outcome,
+    reduced,
+)
 
 import fusewright.numpy as fnp
 
@@ -36,6 +45,8 @@ def numbers() -> range:
 def test_loops_end_as_numpys() -> None:
     for number in numbers():
         made = program(number)
+        assert made.body
+        outcome(made, np)  # NumPy runs it
         found = difference(made, FEW)
         assert not found, f"program {number}: {found}\n{made.source()}"
 
