@@ -27,6 +27,7 @@ from fusewright.numpy.operands import (
     hand_over,
     handle_of,
     holds_array,
+    holds_foreign,
     is_foreign,
     is_scalar,
 )
@@ -176,7 +177,7 @@ class Ufunc(Recorder):  # type: ignore[misc]
         on_host = not holds_array((args, kwargs))
         if on_host and (all(map(is_scalar, args)) or "out" in kwargs):
             return function(*args, **kwargs)
-        if any(map(is_foreign, args)):
+        if any(map(is_foreign, args)) or holds_foreign(kwargs.get("out")):
             return hand_over(name, function, args, kwargs, opaque.FOREIGN)
         if len(args) != original.nin and method == "__call__":
             return function(*args, **kwargs)  # NumPy says how many it takes
