@@ -30,6 +30,7 @@ VALUES: dict[str, Callable[[Any], Any]] = {
     "integer without dims": lambda np: np.array(2),
     "complex without dims": lambda np: np.array(1j),
     "object": lambda np: np.array(2, dtype=object),
+    "objects": lambda np: (np.arange(SIZE) % 90 + 1).astype(object),
     "a sum": lambda np: (np.arange(900.0) / 2).max(),
     "one": lambda np: np.array([1.5]),
     "a list": lambda np: [1.5],
@@ -64,6 +65,8 @@ CALLS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "choose": lambda np, x, v: np.choose(x > 2, [v, x]),
     "ediff1d": lambda np, x, v: np.ediff1d(x, to_end=v),
     "diff": lambda np, x, v: np.diff(x, prepend=v),
+    "divmod": lambda np, x, v: divmod(x, v),
+    "divmod of": lambda np, x, v: divmod(v, x + 1),
     "isin": lambda np, x, v: np.isin(x, v),
 }
 
