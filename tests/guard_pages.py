@@ -5,38 +5,16 @@ As a program it runs array statements on such arrays and says which it is about 
 
 from __future__ import annotations
 
-import ctypes
-import mmap
 from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
 import numpy as np
+from tests.edges import Array, at_the_edge
 from tests.evaluators import begin
 
 import fusewright as fw
 import fusewright.numpy as fnp
-
-Array = np.ndarray[Any, Any]
-PAGE = mmap.PAGESIZE
-_libc = ctypes.CDLL(None, use_errno=True)
-_kept: list[Any] = []
-
-
-def at_the_edge(values: Array, end: bool) -> Array:
-    """A copy of them in memory of its own: after its last byte, or before its first, is none."""
-    pages = -(-values.nbytes // PAGE)
-    memory = mmap.mmap(-1, (pages + 2) * PAGE)
-    address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
-    for page in (0, pages + 1):
-        if _libc.mprotect(ctypes.c_void_p(address + page * PAGE), PAGE, 0):
-            raise OSError(ctypes.get_errno(), "mprotect")
-    _kept.append(memory)
-    offset = PAGE + (pages * PAGE - values.nbytes) * end
-    made: Array = np.ndarray(values.shape, values.dtype, memory, offset)
-    made[...] = values
-    return made
-
 
 STATEMENTS: dict[str, Callable[[Any, Any], Any]] = {
     "columns turned": lambda np, x: np.concatenate((x[:, 1:], x[:, :1]), axis=1),
@@ -131,7 +109,6 @@ def _checked(values: Array, end: bool) -> None:
         y = at_the_edge(start, end)
         kernel(plain, y)
         np.testing.assert_array_equal(y, meaning(values, start))
-    _kept.clear()
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 from tests.evaluators import installed
 from tests.kernel_runs import is_refused, loaded, same_as_cpython
-from tests.properties import random_complex
+from tests.properties import random_complex, random_scratch
 from tests.properties.chance import examples
 from tests.properties.random_kernels import Writer, arguments
 
@@ -61,6 +61,20 @@ def test_random_kernels(seed: int, statements: int, tmp_path_factory: Any) -> No
     refused = is_refused(kernel, values)
     ran.append(not refused)
     if not refused:
+        same_as_cpython(kernel, *values)
+
+
+@examples(5)
+@given(seed=st.integers(0, 2**30), statements=st.integers(1, 6))
+def test_random_kernels_with_arrays_of_their_own(
+    seed: int, statements: int, tmp_path_factory: Any
+) -> None:
+    source = random_scratch.Writer(random.Random(seed).randint, statements).source()
+    note(source)
+    folder = tmp_path_factory.mktemp("scratch")
+    kernel = loaded(source, folder / f"random_scratch_{seed}_{statements}.py")
+    values = random_scratch.arguments(seed)
+    if not is_refused(kernel, values):
         same_as_cpython(kernel, *values)
 
 

@@ -9,10 +9,16 @@ from typing import Any
 
 from tests.evaluators import installed
 from tests.kernel_runs import is_refused, loaded, same_as_cpython, short_strips
-from tests.properties import lazy_kernels, random_complex, random_kernels, random_loops
+from tests.properties import (
+    lazy_kernels,
+    random_complex,
+    random_kernels,
+    random_loops,
+    random_scratch,
+)
 
 MAKERS: tuple[tuple[Any, int], ...] = (
-    (random_kernels, 14), (random_complex, 9), (random_loops, 6),
+    (random_kernels, 14), (random_complex, 9), (random_loops, 6), (random_scratch, 6),
 )  # fmt: skip
 SETTINGS: tuple[dict[str, object], ...] = ({}, {"fuse": False}, {"target": "reference"})
 

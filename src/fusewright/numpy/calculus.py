@@ -16,7 +16,6 @@ from fusewright.numpy.operands import (
     NO_VALUE,
     NotRecorded,
     handle_of,
-    is_scalar,
     ndim_of,
     node_of,
     recorded,
@@ -55,7 +54,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
             parts += [steps] if not parts or parts[-1] is not steps else []
             continue
         border = handle_of(extra)
-        if not np.can_cast(border.dtype, flat.dtype, "same_kind") and not is_scalar(extra):
+        if not np.can_cast(border.dtype, flat.dtype, "same_kind"):
             raise DTypeError("values added by ediff1d must have the array's type")
         parts.append(border.ravel().astype(flat.dtype))
     return joined(parts, 0) if len(parts) > 1 else steps

@@ -16,6 +16,7 @@ from fusewright.frontends.arrays import (
     opaque,
     record,
     sharing,
+    standins,
     trace,
 )
 from fusewright.frontends.arrays.core import Handle, cast, wrap_array
@@ -126,13 +127,17 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
 
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
     """Copy values into an array, where a mask says so."""
-    if dst is src and isinstance(dst, Handle):  # NumPy does not ask whether it may be written
-        if where is not True:
-            record.broadcast_node(cast(node_of(where), BOOL), dst._shape, "copyto")
+    if dst is src and isinstance(dst, Handle):  # NumPy looks at the type of the mask only
+        same = np.empty(0)
+        np.copyto(same, same, where=opaque.to_numpy(where))
         return
     if not isinstance(dst, Handle):
         np.copyto(dst, opaque.to_numpy(src), casting=casting, where=opaque.to_numpy(where))  # type: ignore[arg-type]
         return
+    if where is not True and getattr(where, "dtype", None) is not BOOL.numpy:
+        chosen = np.zeros(dst._shape, bool)
+        np.copyto(chosen, True, where=opaque.to_numpy(where))  # NumPy says whether it is a mask
+        where = chosen
     is_number = type(src) in (int, float, complex, bool)
     if is_number:  # NumPy says whether it may be cast
         np.copyto(np.empty(0, dst.dtype), src, casting=casting)  # type: ignore[attr-defined,arg-type]
@@ -155,7 +160,10 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
 def putmask(a: Any, mask: Any, values: Any) -> None:
     """Set the elements under a mask, from values of the same shape or repeated."""
     if isinstance(a, Handle) and ndim_of(values) == 0 and np.shape(mask) == a._shape:
-        a[handle_of(mask).astype(bool)] = values  # type: ignore[index]
+        value = standins.Standins()(values)
+        np.putmask(np.empty(0, a._dtype.numpy), [], value)  # NumPy says whether it may be cast
+        chosen = mask if isinstance(mask, Handle) else np.asarray(mask, bool)
+        a[handle_of(chosen).astype(bool)] = values  # type: ignore[index]
     else:
         in_place("putmask", np.putmask, a, mask, values)
 

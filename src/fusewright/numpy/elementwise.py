@@ -114,6 +114,8 @@ def clip(
         )
     low, high = (a_min, a_max) if placed[0] else (min, max)
     result = a if isinstance(a, Handle) else wrap(node_of(a))
+    if all(bound is NO_VALUE or bound is None for bound in (low, high)):
+        result = u.positive(result)  # there is none of truth values
     node = result._node
     for limit, bound, edge in ((u.maximum, low, 0), (u.minimum, high, 1)):
         if bound is NO_VALUE or bound is None or _beyond(bound, node, edge):

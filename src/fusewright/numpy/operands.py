@@ -208,8 +208,8 @@ def recorded(
             except UnsupportedError:
                 return hand_over(label, original, args, kwargs, "a dtype without a compiled form")
             except agreement.REFUSALS as error:
-                refused = error
-            return agreement.settled(refused, label, original, args, kwargs)
+                refused = [error]  # no variable of this frame holds it, which its traceback holds
+            return agreement.settled(refused.pop(), label, original, args, kwargs)
 
         def judge(args: Any, kwargs: dict[str, Any]) -> Any:
             foreign = any(map(holds_foreign, chain(args, kwargs.values())))

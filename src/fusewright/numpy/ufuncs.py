@@ -27,6 +27,7 @@ from fusewright.numpy.operands import (
     hand_over,
     handle_of,
     holds_array,
+    holds_foreign,
     is_foreign,
     is_scalar,
 )
@@ -176,13 +177,13 @@ class Ufunc(Recorder):  # type: ignore[misc]
         on_host = not holds_array((args, kwargs))
         if on_host and (all(map(is_scalar, args)) or "out" in kwargs):
             return function(*args, **kwargs)
-        if any(map(is_foreign, args)):
+        if any(map(is_foreign, args)) or holds_foreign(kwargs.get("out")):
             return hand_over(name, function, args, kwargs, opaque.FOREIGN)
         if len(args) != original.nin and method == "__call__":
             return function(*args, **kwargs)  # NumPy says how many it takes
-        args = tuple(handle_of(arg) if type(arg) in (list, tuple) else arg for arg in args)
         try:
-            return self._record(method, args, kwargs)
+            made = tuple(handle_of(arg) if type(arg) in (list, tuple) else arg for arg in args)
+            return self._record(method, made, kwargs)
         except UnsupportedError:
             return hand_over(name, function, args, kwargs, "a dtype without a compiled form")
 
@@ -205,7 +206,6 @@ class Ufunc(Recorder):  # type: ignore[misc]
             return self._refused("reduce", args, kwargs)
         array, *rest = args
         given = {"axis": 0, **kwargs, **dict(zip(names, rest, strict=False))}
-        array = handle_of(array) if type(array) in (list, tuple) else array
         axis = given["axis"]
         if getattr(array, "shape", None) == () and type(axis) is int and axis in (0, -1):
             given["axis"] = None
@@ -286,8 +286,14 @@ def ordered(made: Any, operands: tuple[Any, ...], order: str) -> Any:
 
 
 def _given(kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The keyword arguments that say something."""
-    return {key: value for key, value in kwargs.items() if value is not None or key == "axis"}
+    """The keyword arguments that say something: no `dtype` and no `out` is none, but `where=None`
+    is a mask that selects nothing, and `initial=None` begins with the first element.
+    """
+    return {
+        key: value
+        for key, value in kwargs.items()
+        if value is not None or key not in ("dtype", "out")
+    }
 
 
 def _divmod(a: Any, b: Any) -> tuple[Any, Any]:

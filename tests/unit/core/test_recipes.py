@@ -107,6 +107,22 @@ def test_what_is_no_matter_of_shapes_alone_is_not_learnt(function: Callable[...,
 
 
 @needs_core
+def test_nothing_is_computed_from_what_was_learnt_on() -> None:
+    """Not even where somebody holds it: an error's frames, or the function itself."""
+    held: list[Any] = []
+
+    def keeps(a: Any) -> Any:
+        held.append((a[1:] * 2.0) + a[:-1])
+        return float(held[-1].sum()) * a
+
+    with fw.options(small=0):
+        value = fw.asarray(np.arange(5.0)) * 3.0
+        assert recipes.learn(keeps, (value,), {}) is False
+        trace.flush()
+        assert value.tolist() == [0.0, 3.0, 6.0, 9.0, 12.0]
+
+
+@needs_core
 def test_learning_leaves_no_gap_in_the_list() -> None:
     """The loop's boundary is found by what stands in the list as it was recorded."""
     a = fnp.asarray(np.random.default_rng(0).random((40, 40)))

@@ -80,6 +80,9 @@ def settled(
         except StrictError:
             raise error from None
         except Exception as theirs:  # noqa: BLE001
+            theirs.__traceback__ = (
+                None  # what is raised remembers it: arrays in its frames would live
+            )
             raise _as_caught(error, theirs) from None
     finally:
         del error  # its traceback holds this frame: arrays would live until the next collection
@@ -173,11 +176,8 @@ def asked(
                         return agreed(name, original, function, args, kwargs)
                 return function(*args, **kwargs)
             except REFUSALS as error:
-                refused = error
-            try:
-                return settled(refused, name, original, args, kwargs, written)
-            finally:
-                del refused  # its traceback holds this frame
+                refused = [error]  # no variable of this frame holds it, which its traceback holds
+            return settled(refused.pop(), name, original, args, kwargs, written)
 
         call.__name__ = name
         if writes:
@@ -366,7 +366,10 @@ def check(
         theirs = error
     except standins.TooLarge:
         pass
-    raise (_refusal(theirs, ours, args, kwargs) or in_our_words(theirs)) from None
+    try:
+        raise (_refusal(theirs, ours, args, kwargs) or in_our_words(theirs)) from None
+    finally:
+        del theirs  # its traceback holds this frame
 
 
 def _tried(

@@ -192,7 +192,8 @@ class Methods(Handle):
 
     @real.setter
     def real(self, value: Any) -> None:
-        self.real[...] = value
+        # an array: it is cast whatever it holds
+        self.real[...] = value if isinstance(value, Handle) else np.asarray(value)
 
     @property
     def imag(self) -> Any:
@@ -200,7 +201,7 @@ class Methods(Handle):
 
     @imag.setter
     def imag(self, value: Any) -> None:
-        self.imag[...] = value
+        self.imag[...] = value if isinstance(value, Handle) else np.asarray(value)
 
     @property
     def flat(self) -> FlatIterator:

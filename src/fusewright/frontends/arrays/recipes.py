@@ -34,6 +34,7 @@ from fusewright.ir.graph import (
 
 MOST = 64
 """Nodes of a recipe."""
+STAND_IN = "stand-in"
 KINDS = frozenset((MAP, VIEW, REDUCE, SCAN, ASSEMBLE, GATHER, IOTA, RESHAPE, SCALAR))
 
 Step = tuple[int, str, tuple[int, ...], int, tuple[int, ...], Any, Any, bool]
@@ -69,20 +70,24 @@ def learn(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
     """The recipe of a call; False where there is none."""
     with trace.lock:
         whole = native.whole()
-        found = _followed(function, args, kwargs)
+        before = {id(node) for node in trace.pending}
+        found = _followed(function, args, kwargs, before)
         trace.drop_tail()
+        _forget(before)
         native.set_whole(min(whole, len(trace.pending)))  # what was dropped now left no gap
     return found or False
 
 
 def _followed(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    before: set[int],
 ) -> Recipe | None:
     stand_ins: list[Handle] = []
     given = [_with_stand_ins(value, stand_ins) for value in args]
     named = {name: _with_stand_ins(value, stand_ins) for name, value in kwargs.items()}
     operands = [handle._node for handle in stand_ins]
-    before = {id(node) for node in trace.pending}
     try:
         with _Unasked():
             result = function(*given, **named)
@@ -94,10 +99,24 @@ def _followed(
     return _recipe(result, operands, recorded)
 
 
+def _forget(before: set[int]) -> None:
+    """Take off the pending list what is computed from stand-ins and held by somebody, as by the
+    frames of an error: there is nothing to compute it from.
+    """
+    left = {
+        id(node)
+        for node in trace.pending
+        if id(node) not in before
+        and any(each.op == STAND_IN for each in operands_first([node], []))
+    }
+    if left:
+        trace.pending[:] = [node for node in trace.pending if id(node) not in left]
+
+
 def _with_stand_ins(value: Any, made: list[Handle]) -> Any:
     if isinstance(value, Handle):
         node = value._node
-        made.append(core.wrap_array(Node(MAP, "stand-in", (), node.dtype, node.shape)))
+        made.append(core.wrap_array(Node(MAP, STAND_IN, (), node.dtype, node.shape)))
         return made[-1]
     if type(value) in (list, tuple):
         return type(value)(_with_stand_ins(each, made) for each in value)

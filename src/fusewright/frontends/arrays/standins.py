@@ -26,7 +26,7 @@ class Standins:
         self._known: dict[int, Any] = {}
 
     def __call__(self, value: Any) -> Any:
-        if isinstance(value, core.Handle) or type(value) is np.ndarray:
+        if isinstance(value, core.Handle | np.ndarray):
             found = self._known.get(id(value))
             if found is None:
                 found = self._known[id(value)] = self._made(value)
@@ -42,7 +42,7 @@ class Standins:
         ours = isinstance(value, Handle)
         if value._flags & core.READ_ONLY if ours else not sharing.is_writable(value):
             made.flags.writeable = False
-        return made
+        return made if ours else made.view(type(value))  # masked ones and matrices, too
 
     def _extent(self, extent: int) -> int:
         return self._extents.setdefault(extent, len(self._extents))

@@ -78,7 +78,10 @@ def refused_in_place(name: str, self: Handle, other: Any, error: Exception | Non
     a stranger, and `NotImplemented` where the operand is none.
     """
     if error is not None:
-        return agreement.settled(error, name, IN_PLACE[name], (self, other), {}, (0,))
+        try:
+            return agreement.settled(error, name, IN_PLACE[name], (self, other), {}, (0,))
+        finally:
+            del error  # its traceback holds this frame
     if not is_stranger(other) and not defers(other):
         return NotImplemented
     return opaque.delegate(name, IN_PLACE[name], (self, other), why=STRANGER, written=(0,))
@@ -88,10 +91,16 @@ def divided(left: Any, right: Any) -> Any:
     """`divmod(left, right)`: of what is neither array nor number NumPy says what is wrong."""
     if defers(left) or defers(right):
         return NotImplemented
-    common = (*DEFAULT, Handle, np.ndarray, np.generic)
-    if all(isinstance(each, common) for each in (left, right)):
+    if all(map(_is_number, (left, right))):
         return left // right, left % right
     return opaque.delegate("divmod", np.divmod, (left, right))
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is an array or a number of a type that is one of ours."""
+    if isinstance(value, np.ndarray | np.generic):
+        return opaque.from_numpy_or_none(value.dtype) is not None
+    return isinstance(value, (*DEFAULT, Handle))
 
 
 def divides(right: Any, left: Any) -> Any:

@@ -55,9 +55,9 @@ def call(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str
             return agreement.agreed(name, original, recorded, inputs, kwargs)
         return recorded(*inputs, **kwargs)
     except agreement.REFUSALS as error:
-        refused = error
+        refused = [error]  # no variable of this frame holds it, which its traceback holds
     written = (0,) if method == "at" else ()
-    return agreement.settled(refused, name, original, inputs, kwargs, written)
+    return agreement.settled(refused.pop(), name, original, inputs, kwargs, written)
 
 
 def _goes_on(caller: FrameType) -> bool:
@@ -79,7 +79,12 @@ stand-ins, whether the call is right.
 
 def _call(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     name = NAMES.get(ufunc)
-    if name is None or not kwargs.keys() <= RECORDED_KEYWORDS:
+    outs = kwargs.get("out")
+    subclass = any(
+        isinstance(each, np.ndarray) and type(each) is not np.ndarray
+        for each in (outs if type(outs) is tuple else (outs,))
+    )
+    if name is None or subclass or not kwargs.keys() <= RECORDED_KEYWORDS:
         return opaque.delegate(ufunc.__name__, ufunc, inputs, kwargs)
     dtype = kwargs.get("dtype")
     return apply(
@@ -116,6 +121,9 @@ def apply(
             if isinstance(operand, Handle | np.ndarray):
                 check_cast(record.node_of(operand).dtype, wanted, casting)
     node = record.map_node(name, *inputs, dtype=wanted)
+    if out is None and where is not True:  # the mask is broadcast, too
+        shape = np.broadcast_shapes(node.shape, np.shape(where))
+        node = record.broadcast_node(node, shape)
     if out is None:
         return wrap(node)
     if where is not True and isinstance(out, Handle):
