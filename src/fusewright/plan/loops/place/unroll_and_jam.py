@@ -51,7 +51,6 @@ from fusewright.plan.loops.normalise.perfect_nests import flattened
 from fusewright.plan.loops.normalise.rename import (
     Body,
     Numbers,
-    copied,
     reindexed,
     renamed,
     rewritten,
@@ -161,7 +160,9 @@ class UnrollAndJam:
         done: list[Statement] = []
         before = len(self.made)
         for nest in nests:
-            (own,) = copied((nest,), self.numbers)
+            # each has the outer loops for itself; variables are apart, and known to the analysis
+            fresh = {dim.index: self.numbers.index() for dim in loop.dims}
+            (own,) = renamed((nest,), fresh, {})
             assert isinstance(own, For)
             done += self._tiled(own, live) or (own,)
         return tuple(done) if len(self.made) > before else ()
