@@ -57,8 +57,14 @@ def short_strips() -> Iterator[None]:
     limits = blocks.WORTH, scans.WORTH, lanes.ALIGNED
     blocks.WORTH, scans.WORTH, lanes.ALIGNED = 0, 0, 1
     executable.settings_of = lambda chosen: replace(
-        usual(chosen), elements=8, columns=8, rows=(2, 3), row_bytes=1
-    )
+        usual(chosen),
+        elements=8,
+        columns=8,
+        rows=(2, 3),
+        row_bytes=1,
+        block_rows=(12, 9),
+        block_depth=3,
+    )  # fmt: skip
     try:
         with machine.using(machine.current()._replace(past=0)):
             yield

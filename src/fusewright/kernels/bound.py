@@ -22,10 +22,11 @@ from fusewright.base.values import dataclass
 from fusewright.frontends.kernels.returned import Returned
 from fusewright.frontends.kernels.values import Kind, NumberKind, Path
 from fusewright.ir.dtypes import DType, component
-from fusewright.ir.expr import postorder
+from fusewright.ir.expr import Expr, postorder
 from fusewright.kernels import results
 from fusewright.kernels.arguments import kind_of
 from fusewright.kernels.guards import Unfit, guards_of, lookup_of
+from fusewright.kernels.requirements import is_of_shapes, meet_fit
 from fusewright.kernels.sizes import shape_of
 from fusewright.kernels.specialise import Specialised, reach
 from fusewright.runtime.arguments import (
@@ -224,7 +225,9 @@ class _Call:
         self.places, self.leaves = places, leaves
         self.paths = dict(zip(self.kernel.given, self.translated.paths, strict=True))
         self.fresh = [number for number, path in self.paths.items() if path is None]
-        self.at_once = not self.translated.makes and results.is_of_numbers(self.translated.result)
+        self.fits = () if is_of_shapes(found) else self.translated.fits
+        plain = not self.translated.makes and results.is_of_numbers(self.translated.result)
+        self.at_once = plain and not self.fits
         if self.at_once and len(self.fresh) > MOST_SLOTS:
             raise Unfit
         self.result = self._numbers(self.translated.result) if self.at_once else None
@@ -302,7 +305,12 @@ class _Call:
             (self._shape(number), self.kernel.buffers[number].dtype.numpy) for number in self.fresh
         ]
 
+        fits, fit = self.fits, self._conditions()
+
         def made(leaves: tuple[Any, ...]) -> tuple[NDArray, ...]:
+            if fit is not None and not all(fit(leaves)):
+                for each in fits:
+                    meet_fit(each, self._known(leaves))
             return tuple(
                 np.empty(shape(leaves) if callable(shape) else shape, dtype)
                 for shape, dtype in shapes
@@ -310,10 +318,30 @@ class _Call:
 
         return made
 
+    def _conditions(self) -> Any:
+        """What tells of a call whether its sizes fit, where that depends on its numbers."""
+        if not self.fits:
+            return None
+        found = self._of_call([fit.condition for fit in self.fits])
+        return found if callable(found) else None
+
+    def _known(self, leaves: Sequence[Any]) -> dict[int, Any]:
+        """The parameters that sizes depend on."""
+        exprs = [each for fit in self.fits for each in (fit.condition, *fit.values)]
+        constants, where = self._sources(exprs)
+        return {**constants, **{param: leaves[place] for param, place in where.items()}}
+
     def _shape(self, number: int) -> Any:
+        return self._of_call(self.kernel.buffers[number].extents)
+
+    def _of_call(self, numbers: Sequence[Expr]) -> Any:
+        """Numbers, or a function of a call's leaves that gives them."""
+        return shape_of(numbers, *self._sources(numbers))
+
+    def _sources(self, numbers: Sequence[Expr]) -> tuple[dict[int, int], dict[int, int]]:
+        """The parameters that are known of this kind of call, and the leaves that others are."""
         constants, where = {}, {}
-        extents = self.kernel.buffers[number].extents
-        for param in {node.attr for node in postorder(extents) if node.name == "param"}:
+        for param in {node.attr for node in postorder(numbers) if node.name == "param"}:
             source = self.kernel.arguments[param]
             if source.what == "scalar":
                 if self.kernel.dtypes[param].numpy.kind not in "if":
@@ -323,7 +351,7 @@ class _Call:
                 array = self.leaves[self._leaf(source.slot)]
                 sizes = array.shape if source.what == "extent" else array.strides
                 constants[param] = int(sizes[source.dim])
-        return shape_of(extents, constants, where)
+        return constants, where
 
     def finish(self) -> Callable[[tuple[Any, ...]], Any] | None:
         """What makes the result of a call that allocates arrays."""

@@ -210,6 +210,8 @@ def loop_line(loop: LoopReport) -> LoopLine:
     """How a loop that the user wrote runs."""
     ways = " and ".join(WORDED[way] for way in loop.ways) or ORDERED
     how = f"in blocks on threads, each {ways}" if loop.blocks else ways
+    if loop.tile:
+        how = f"{how}, in tiles of {loop.tile} rows whose sums stay in registers"
     why = ": ".join(filter(None, (_free(loop) if loop.ways else "", loop.why)))
     is_elsewhere = why and not loop.parallel and loop.because[1] not in (0, loop.span[1])
     because = loop.because if is_elsewhere else NOWHERE

@@ -25,7 +25,7 @@ def meet(found: Specialised, arrays: Sequence[NDArray], params: Sequence[Any]) -
     """Refuse a call that runs at once."""
     translated = found.translated
     for fit in translated.fits:
-        _meet_fit(fit, dict(enumerate(params)))
+        meet_fit(fit, dict(enumerate(params)))
     numbers = dict(zip(translated.kernel.given, arrays, strict=True))
     for pair in translated.apart:
         written, read = numbers[pair.written], numbers[pair.read]
@@ -51,14 +51,16 @@ def meet_recorded(found: Specialised, bound: Binding) -> bool:
             shape = place.links[-1].shape if place.links else bound.arrays[place.array]._shape
             extents[number] = shape[source.dim]
     for fit in translated.fits:
-        _meet_fit(fit, extents)
+        meet_fit(fit, extents)
     return True
 
 
 def is_settled(found: Specialised, disjoint: Pairs) -> bool:
-    """Whether calls with arrays of the same shapes, apart as these, meet it too."""
+    """Whether calls with arrays of the same shapes, apart as these, meet it too; but for sizes that
+    depend on numbers.
+    """
     pairs = ((pair.written, pair.read) for pair in found.translated.apart)
-    return is_of_shapes(found) and all((min(p), max(p)) in disjoint for p in pairs)
+    return all((min(p), max(p)) in disjoint for p in pairs)
 
 
 def is_of_shapes(found: Specialised) -> bool:
@@ -72,7 +74,8 @@ def is_of_shapes(found: Specialised) -> bool:
     )
 
 
-def _meet_fit(fit: Fit, params: Mapping[int, Any]) -> None:
+def meet_fit(fit: Fit, params: Mapping[int, Any]) -> None:
+    """Refuse sizes that do not fit, given the parameters of a call."""
     if not computed(fit.condition, params):
         sizes = [int(computed(value, params)) for value in fit.values]
         raise ShapeError(

@@ -72,6 +72,8 @@ def returned(
             found = found[_window(step, numbers)]
         elif name == "transpose":
             found = found.transpose(step)
+        elif name == "slices":
+            found = found[_slices([int(numbers[each]) for each in step])]
         elif name == "diagonal":
             found = found.diagonal(int(numbers[step[0]]))
         else:
@@ -88,6 +90,16 @@ def _items(shape: Any, count: int, numbers: Mapping[int, NDArray]) -> list[Any]:
     array = numbers[shape.buffer][:count]
     found: list[Any] = array.tolist() if shape.origin == "python" else list(array)
     return found
+
+
+def _slices(numbers: Sequence[int]) -> tuple[slice, ...]:
+    """For each dim where a slice begins, how many it keeps, and its step."""
+    found = []
+    for first, count, step in zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True):
+        end = first + count * step
+        kept = slice(first, None if end < 0 else end, step)
+        found.append(kept if count else slice(0, 0))
+    return tuple(found)
 
 
 def _window(

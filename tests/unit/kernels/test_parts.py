@@ -120,7 +120,7 @@ def without(a):
 
 @fw.kernel
 def step_of_a_number(a, n):
-    part = a[:: n.size]
+    part = a[:: n[0]]
     a[0] = part[0]
 
 

@@ -164,7 +164,8 @@ class _Build:
         if dim.index in self.plan.vectors and not self.in_lanes:
             innermost = depth + 1 == len(loop.dims)
             stores = InnermostStores(self.kernel, self.function, loop) if innermost else None
-            lanes = lanes_of_loop(self.plan, loop, self.vector_bytes, stores)
+            room = self.vector_bytes * self.plan.wide.get(dim.index, 1)
+            lanes = lanes_of_loop(self.plan, loop, room, stores)
         body = self._body(loop, depth, lanes)
         threads = None
         if on_threads:

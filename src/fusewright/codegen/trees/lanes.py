@@ -83,7 +83,7 @@ class InnermostStores:
 def lanes_of_loop(
     plan: LoopPlan, loop: For, vector_bytes: int, stores: InnermostStores | None
 ) -> LaneMapping | None:
-    """A machine vector of the widest type in the loop; None where that holds no two."""
+    """A vector of the widest type in the loop; None where that holds no two."""
     width = vector_bytes // max([1, *_sizes(plan, loop)])
     if width <= 1:
         return None

@@ -182,7 +182,7 @@ def _picked(t: Translation, items: Sequence[Value], index: Number, span: Span) -
 def _literal_slice(index: SliceValue, span: Span) -> slice:
     """A slice of a tuple, whose length is known when the kernel is compiled."""
     ends: list[int | None] = []
-    for end in (index.low, index.high):
+    for end in (index.low, index.high, index.by):
         literal = None if end is None else end.literal
         if end is not None and not isinstance(literal, int):
             raise KernelIndexError(
@@ -232,7 +232,7 @@ def _of_items(t: Translation, value: Growing, index: Value, span: Span) -> Value
         turned = lists.copied(t, value, span)
         lists.reverse(t, turned, span)
         return turned
-    if index.step != 1:
+    if index.step != 1 or index.by is not None:
         raise KernelIndexError("a slice of a list with a step", span, help="write the loop")
     if lists.is_empty(value):
         return lists.make(t, (), span)
@@ -247,9 +247,12 @@ def slice_(t: Translation, node: ast.Slice) -> SliceValue:
         for bound in (node.lower, node.upper)
     )
     step = types.literal(1, t.span(node)) if node.step is None else elements.number(t, node.step)
+    low, high = low and t.fixed(low), high and t.fixed(high)
+    if step.literal is None and step.dtype.is_integer:
+        return SliceValue(low, high, 1, t.fixed(step))
     if not isinstance(step.literal, int) or not step.literal:
-        raise t.refuse(node, "a slice with this step", help="use a literal other than 0")
-    return SliceValue(low and t.fixed(low), high and t.fixed(high), step.literal)
+        raise t.refuse(node, "a slice with this step", help="use an integer other than 0")
+    return SliceValue(low, high, step.literal)
 
 
 def list_(t: Translation, node: ast.List) -> Value:

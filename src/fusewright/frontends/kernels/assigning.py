@@ -222,6 +222,10 @@ def _place(t: Translation, target: ast.Subscript, array: Value, index: Value) ->
             why="it has no memory: its elements are computed where they are used",
             help="store it first, in an array that is an argument: w[:] = ...",
         )
+    if elementwise.has_steps(indices):
+        found = elementwise.part(t, array, indices, t.span(target))
+        assert isinstance(found, View)
+        return found
     part = elements.indexed(t, array, indices, t.span(target))
     return elements.lasting(t, part, t.span(target)) if part.shape else part
 

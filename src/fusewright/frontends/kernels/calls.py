@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from fusewright.base.errors import KernelTypeError
 from fusewright.frontends.kernels import (
     access,
     array_rows,
@@ -20,6 +21,7 @@ from fusewright.frontends.kernels import (
     functions,
     joining,
     kinds_of,
+    library,
     lines,
     list_methods,
     lists,
@@ -29,6 +31,7 @@ from fusewright.frontends.kernels import (
     reductions,
     rounding,
     spaces,
+    splitting,
     texts,
     totals,
     types,
@@ -38,7 +41,7 @@ from fusewright.frontends.kernels import (
 from fusewright.frontends.kernels import named as named_calls
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.functions import row_of
-from fusewright.frontends.kernels.inlining import inline, inline_closure
+from fusewright.frontends.kernels.inlining import inline, inline_closure, run_function
 from fusewright.frontends.kernels.intrinsics import arguments
 from fusewright.frontends.kernels.operators import apply, operands
 from fusewright.frontends.kernels.values import (
@@ -83,7 +86,7 @@ def _row(target: Any) -> Any:
     return next((row for table in tables if (row := table(target)) is not None), None)
 
 
-_TABLES = (views, reductions, joining, matrix_rows, lines, rounding, drawing)
+_TABLES = (views, reductions, joining, splitting, matrix_rows, lines, rounding, drawing)
 
 
 def _named(target: Any) -> named_calls.Named | None:
@@ -118,6 +121,8 @@ def _static_call(t: Translation, node: ast.Call, target: Any) -> Value:
         return space(t, node, operands(t, node.args))
     if target is print:
         return _print(t, node)
+    if target is pow and len(node.args) == 3:
+        return _power_modulo(t, node)
     if t.row(target) is None:
         array = fresh.row(t, node, target)
         if array is not None:
@@ -140,6 +145,24 @@ def _static_call(t: Translation, node: ast.Call, target: Any) -> Value:
     if isinstance(plain, FunctionType) and not str(plain.__module__).startswith("numpy."):
         return inline(t, node, plain, None)
     return _created(t, node, target)
+
+
+def _power_modulo(t: Translation, node: ast.Call) -> Value:
+    """`pow(base, exponent, modulus)`."""
+    span = t.span(node)
+    numbers = [elements.as_number(t, value, span) for value in operands(t, node.args)]
+    for each in numbers:
+        if not each.dtype.is_integer or each.origin == "numpy":
+            raise KernelTypeError(
+                f"pow of three arguments, one of which is {described(each)}",
+                span,
+                why="Python computes it of its own integers only",
+                help="convert it: int(x)",
+            )
+    names = ("base", "exponent", "modulus")
+    function: Any = library.power_modulo
+    given = {name: t.fixed(each) for name, each in zip(names, numbers, strict=True)}
+    return run_function(t, node, function, given)
 
 
 def _created(t: Translation, node: ast.Call, target: Any) -> Value:

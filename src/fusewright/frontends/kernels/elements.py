@@ -179,12 +179,30 @@ def _windowed(t: Translation, ref: ArrayRef, indices: Sequence[Value], span: Spa
 
 def _cut(t: Translation, part: Free, index: SliceValue) -> Free:
     """What a slice keeps of a dim: as in Python, bounds count from the end and are clipped."""
+    assert index.by is None
     first, room = (_ahead if index.step > 0 else _back)(t, part.extent, index)
     stride = abs(index.step)
     if stride != 1:
         room = _divided(linear.plus(room, stride - 1), stride)
     offset = linear.plus(part.offset, linear.times(first, part.stride))
     return Free(offset, room, part.stride * index.step)
+
+
+def stepped(t: Translation, extent: Expr, index: SliceValue, span: Span) -> tuple[Expr, Expr, Expr]:
+    """The first position that a slice of a computed step keeps, how many, and the step."""
+    assert index.by is not None
+    step = cast(index.by.expr, INT64)
+    message = "ValueError:slice step cannot be zero"
+    t.check(op("not_equal", step, const(0, INT64)), "raised", message, (), span)
+    ends = zip(_ahead(t, extent, index), _back(t, extent, index), strict=True)
+    forwards = op("less", const(0, INT64), step)
+    first, room = (op("where", forwards, ahead, back) for ahead, back in ends)
+    length = typed_op("absolute", INT64, step)
+    some = op("where", op("equal", length, const(0, INT64)), const(1, INT64), length)
+    count = typed_op("floor_divide", INT64, linear.plus(room, linear.minus(some, 1)), some)
+    fixed = (t.fixed(Number(each, "python", span)).expr for each in (first, count, step))
+    first, count, step = fixed
+    return first, size(count), step
 
 
 def cut(t: Translation, extent: Expr, index: SliceValue) -> tuple[Expr, Expr]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fusewright.base.errors import ShapeError
+from fusewright.base.errors import KernelIndexError, ShapeError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import complexes, elements, orders, vectors
 from fusewright.frontends.kernels.context import Translation
@@ -20,6 +20,7 @@ from fusewright.frontends.kernels.values import (
     Elementwise,
     Number,
     Order,
+    SliceValue,
     Static,
     Value,
     View,
@@ -30,6 +31,7 @@ from fusewright.ir.expr import Expr, const, op, postorder, typed_op
 
 Places = tuple[Expr, ...]
 _ZERO, _ONE = const(0, INT64), const(1, INT64)
+_WHOLE = SliceValue(None, None, 1)
 _MISFIT = "arrays of {} and {} elements do not fit together"
 
 
@@ -94,11 +96,41 @@ def indexed(
 
 def part(t: Translation, value: Value, indices: Sequence[Value], span: Span) -> Value:
     """An element of an array, or a part of it."""
+    if has_steps(indices):
+        return _stepped(t, value, indices, span)
     if isinstance(value, Elementwise):
         return indexed(t, value, indices, span)
     assert isinstance(value, ArrayRef)
     found = elements.indexed(t, value, indices, span)
     return elements.lasting(t, found, span) if found.shape else elements.read(t, found, span)
+
+
+def has_steps(indices: Sequence[Value]) -> bool:
+    """Whether a slice has a step that is computed."""
+    return any(isinstance(each, SliceValue) and each.by is not None for each in indices)
+
+
+def _stepped(t: Translation, value: Value, indices: Sequence[Value], span: Span) -> Value:
+    """A part by slices of computed steps: first all of their dims, then what each keeps of it."""
+    if any(isinstance(each, Static) for each in indices):
+        raise KernelIndexError(
+            "`...` beside a slice whose step is computed", span, help="write `:` for each dim"
+        )
+    cuts = [each for each in indices if isinstance(each, SliceValue)]
+    found = part(t, value, [_WHOLE if has_steps([each]) else each for each in indices], span)
+    shape = list(shape_of(found))
+    every = [(_ZERO, elements.size(extent), _ONE) for extent in shape]
+    for dim, cut in enumerate(cuts):
+        if cut.by is not None:
+            every[dim] = elements.stepped(t, shape[dim], cut, span)
+            shape[dim] = every[dim][1]
+
+    def inside(places: Places) -> Places:
+        moves = zip(places, every, strict=True)
+        return tuple(linear.plus(first, linear.times(k, step)) for k, (first, _, step) in moves)
+
+    step = tuple(number for numbers in every for number in numbers)
+    return formed(t, found, tuple(shape), inside, ("slices", step), span)
 
 
 def _part(t: Translation, value: Elementwise, indices: Sequence[Value], span: Span) -> ArrayRef:

@@ -1,5 +1,5 @@
-"""What NumPy's library does with one dim, written in the language of kernels and inlined where one
-calls it: searching and sorting.
+"""What NumPy's library does with one dim, and Python with integers, written in the language of
+kernels and inlined where one calls it: searching and sorting, powers modulo a number.
 
 Sorting is the same whatever the algorithm, but for equal numbers that can be told apart: `argsort`
 keeps their order (NumPy's `kind="stable"`), and zeros of both signs may come in any.
@@ -115,3 +115,54 @@ def argsort(a: Any, places: Any, other: Any) -> None:
         for i in range(n):
             places[i] = other[i]
         width *= 2
+
+
+def times_modulo(a: int, b: int, modulus: int) -> int:
+    """`a * b % modulus` of numbers from 0 to below the modulus, whose product may not fit."""
+    if modulus <= 3037000500:  # the square of what is below fits into 63 bits
+        return a * b % modulus
+    total = 0
+    while b > 0:
+        if b & 1:
+            total = total - (modulus - a) if total >= modulus - a else total + a
+        a = a - (modulus - a) if a >= modulus - a else a + a
+        b >>= 1
+    return total
+
+
+def inverse_modulo(a: int, modulus: int) -> int:
+    """The number whose product with a leaves 1 (Euclid's algorithm)."""
+    old, rest = a, modulus
+    found, other = 1, 0
+    while rest != 0:
+        quotient = old // rest
+        left = old - quotient * rest
+        old = rest
+        rest = left
+        following = found - quotient * other
+        found = other
+        other = following
+    if old != 1 and modulus != 1:
+        raise ValueError("base is not invertible for the given modulus")
+    return found % modulus
+
+
+def power_modulo(base: int, exponent: int, modulus: int) -> int:
+    """`pow(base, exponent, modulus)` of integers."""
+    if modulus == 0:
+        raise ValueError("pow() 3rd argument cannot be 0")
+    size = modulus if modulus > 0 else -modulus
+    square = base % size
+    left = exponent
+    if exponent < 0:
+        square = inverse_modulo(square, size)
+        left = -exponent
+    result = 1 % size
+    while left > 0:
+        if left & 1:
+            result = times_modulo(result, square, size)
+        square = times_modulo(square, square, size)
+        left >>= 1
+    if modulus < 0 and result > 0:
+        result += modulus
+    return result

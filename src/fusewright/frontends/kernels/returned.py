@@ -219,7 +219,7 @@ def _form(
         return step
     if name == "window":
         return tuple(_window(t, step, buffers))
-    if name == "diagonal":
+    if name in ("diagonal", "slices"):
         return tuple(_kept(t, number, buffers) for number in step)
     return tuple(_kept(t, elements.size(extent), buffers) for extent in step)
 

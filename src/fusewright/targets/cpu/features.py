@@ -33,6 +33,11 @@ class FeatureSet(NamedTuple):
     vector_bytes: int
     has_tiles: bool = False
 
+    @property
+    def vector_registers(self) -> int:
+        """How many vector registers there are."""
+        return 32 if self.vector_bytes == 64 else 16
+
 
 class _Level(NamedTuple):
     """A row: the flags as /proc/cpuinfo names them, and what LLVM calls those it spells

@@ -169,7 +169,7 @@ def obtain(kernel: Kernel, options: Options) -> CompiledLoops:
     """The code of a kernel: from memory, from the disk, or made now."""
     start = perf_counter()
     features = select(options.features)
-    settings = executable.settings_of(options)
+    settings = replace(executable.settings_of(options), registers=features.vector_registers)
     # Code is found by the statements alone; their spans stay outside, as numbers.
     spans = tuple(statement.span for statement in walk(kernel.body))
     numbered = with_spans(kernel, [("", number, 0, 0) for number in range(len(spans))])

@@ -67,7 +67,9 @@ class Fuser(Fusing):
         body = hoisted(self.ways, body)
         done: list[Piece] = []
         for statement, after in zip(body, read_from(body, live)[1:], strict=True):
-            if isinstance(statement, For):
+            if isinstance(statement, For) and statement.dims[0].index in self.ways.tiles:
+                done.append(statement)  # its tiles are as they should be
+            elif isinstance(statement, For) and not self.ways.holds_tiles(statement):
                 self._add(done, statement, after)
             else:
                 done.append(self._inside(statement, after))

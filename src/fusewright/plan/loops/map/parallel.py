@@ -7,9 +7,8 @@ for all lanes together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import prod
 
 from fusewright.analysis.carried import order, tables_needed
 from fusewright.analysis.conflicts import Scalar
@@ -23,35 +22,31 @@ from fusewright.ir.expr import Expr, index, postorder
 from fusewright.ir.loops.statements import (
     NOWHERE,
     Block,
-    Check,
     For,
     If,
-    Leave,
     Let,
-    Print,
     Statement,
     Store,
     While,
-    expressions,
     line_of,
     walk,
 )
 from fusewright.ir.nest import in_pairs
 from fusewright.plan.loops.legality.live_in import Locals, exposed, read_from
 from fusewright.plan.loops.legality.loop_facts import EARLY_END, Surroundings, buffers_in, unit_of
-from fusewright.plan.loops.map.made import shared
+from fusewright.plan.loops.map.made import acts_outside, has_order, shared
 from fusewright.plan.loops.map.reductions import ON_THREADS, Folds, folds, is_associative
-from fusewright.plan.loops.map.work import most_trips
+from fusewright.plan.loops.map.work import SHORT, accesses, is_short, uniform
 from fusewright.plan.loops.plan import IN_ORDER, OF_FLOATS, LoopReport
 
 CONTIGUOUS, SAME, SCATTERED = 1.0, 0.9, 0.15
 """What an access is worth in vectors: neighbours in memory, one element for all lanes, others."""
 WORTH = 0.25
 """A loop runs in vectors if its accesses are worth this on average."""
+HOLDS_TILES = "the loops inside it run in tiles, on threads of their own"
+"""What becomes of a loop around such."""
 REPEATS = "each iteration decides whether there is another"
 """What becomes of a `while`."""
-SHORT = 4
-"""Iterations, at most, of a loop that runs one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,27 +62,23 @@ class Nest:
     is_rounded: bool = False
 
 
-def _has_order(loop: For) -> bool:
-    """Whether it prints or checks: the first line, and the first index outside, come first."""
-    return any(isinstance(statement, Print | Check) for statement in walk(loop.body))
-
-
-def _acts_outside(loop: For) -> bool:
-    """Whether an iteration prints, checks or leaves more than the loop: no task can do that, not
-    even of a loop that is known to have one iteration.
-    """
-    own = {s.label for s in walk(loop.body) if isinstance(s, Block)}
-    leaves = (s for s in walk(loop.body) if isinstance(s, Leave))
-    return _has_order(loop) or any(leave.label not in own for leave in leaves)
+NO_TILES: Mapping[int, LoopReport] = {}
 
 
 class Parallelism:
     """Collects the loops that run in threads and vectors; `body` gives the statements to run.
 
     Loops over strips have been judged before: `proved` are independent, `ordered` are not.
+    `tiles` are loops over blocks of rows that add up in register tiles, with what is said of them,
+    `columns` the loops inside that run in vectors, `pieces` those that run in order.
     """
 
-    def __init__(self, around: Surroundings, reasons: bool = False) -> None:
+    def __init__(
+        self,
+        around: Surroundings,
+        reasons: bool = False,
+        tiles: Mapping[int, LoopReport] = NO_TILES,
+    ) -> None:
         self.around = around
         self.reasons = reasons
         self.threads: set[int] = set()
@@ -96,6 +87,9 @@ class Parallelism:
         self.proved: set[int] = set()
         self.ordered: set[int] = set()
         self.scans: dict[int, tuple[str, ...]] = {}
+        self.tiles = tiles
+        self.columns: set[int] = set()
+        self.pieces: set[int] = set()
         self.folds: dict[int, dict[int, str]] = {}
         self.copies: dict[int, dict[int, str]] = {}
 
@@ -125,6 +119,8 @@ class Parallelism:
         return statement
 
     def _loop(self, loop: For, live: Locals, in_task: bool) -> For:
+        if self.holds_tiles(loop):
+            return self._around_tiles(loop, live, in_task)
         nest = self.nest(loop, live)
         dims = loop.dims
         first = dims[0].index
@@ -133,18 +129,18 @@ class Parallelism:
         given = {s.local for s in walk(loop.body) if isinstance(s, Let)}
         copied = {} if free or in_task else self._collected(nest)
         alone = first in free or copied
-        if not alone and len(dims) > 1 and _uniform(inner, set(), given):
+        if not alone and len(dims) > 1 and uniform(inner, set(), given):
             # The loops further in may still be parallel.
             self._report(replace(loop, dims=dims[:1]), nest, False, -1)
             fresh = self._loop(inner, live | exposed(loop.body), in_task)
             return replace(loop, dims=dims[:1], body=(fresh,))
         threads = (first in free or bool(copied)) and not in_task
-        short = _is_short(loop)
-        threads = threads and self._fits_threads(nest) and not short and not _acts_outside(loop)
+        short = is_short(loop)
+        threads = threads and self._fits_threads(nest) and not short and not acts_outside(loop)
         if threads:
             self.threads.add(first)
             self.copies[first] = copied
-        chosen = -1 if short else self.vector(loop, nest.parallel)
+        chosen = self._chosen(loop, nest, short)
         inside = live | exposed(loop.body)
         if chosen >= 0:
             self.vectors.add(chosen)
@@ -155,14 +151,40 @@ class Parallelism:
         if chosen >= 0:
             return loop
         loop = replace(loop, body=self.body(loop.body, inside, in_task or threads))
-        if first in self.proved | self.ordered:
+        if first in self.tiles:
+            self.reports[place:] = [replace(self.tiles[first], threads=in_task or threads)]
+        elif first in self.proved | self.ordered:
             self.reports[place:] = shared(self.reports[place:], loop, self.proved | self.ordered)
         return loop
 
+    def _around_tiles(self, loop: For, live: Locals, in_task: bool) -> For:
+        numbers, names = (dim.index for dim in loop.dims), (dim.name for dim in loop.dims)
+        line, why = line_of(loop), HOLDS_TILES
+        self.reports.append(LoopReport(line, tuple(numbers), tuple(names), False, False, why))
+        around = live | exposed(loop.body)
+        return replace(loop, body=self.body(loop.body, around, in_task))
+
+    def _chosen(self, loop: For, nest: Nest, short: bool) -> int:
+        """The dim that runs in vectors, or -1."""
+        first = loop.dims[0].index
+        if first in self.columns:
+            return first
+        return -1 if short or first in self.tiles else self.vector(loop, nest.parallel)
+
+    def holds_tiles(self, loop: For) -> bool:
+        """Whether loops inside run in tiles, on threads of their own: it runs in order then, and
+        is not looked at: that takes long, and would gain little.
+        """
+        return bool(self.tiles) and any(
+            isinstance(s, For) and s.dims[0].index in self.tiles for s in walk(loop.body)
+        )
+
     def nest(self, loop: For, live: Locals) -> Nest:
         """What the analysis says of a loop."""
-        unit = unit_of(self.around, loop, live)
         first = loop.dims[0].index
+        if first in self.pieces or first in self.columns or first in self.tiles:
+            return Nest(loop, Unit((), ()), None, () if first in self.pieces else (first,), {})
+        unit = unit_of(self.around, loop, live)
         around = self.around
         updated = None
         if not loop.declared:
@@ -184,7 +206,7 @@ class Parallelism:
             unit = replace(unit, carried=tuple(c for c in unit.carried if c.name == EARLY_END))
         found = order(unit, facts)
         indices = [dim.index for dim in loop.dims]
-        if not loop.declared or _has_order(loop):
+        if not loop.declared or has_order(loop):
             free = tuple(indices[n] for n in found.parallel if n < len(indices))
             return Nest(loop, unit, found, free, inside, updated is not None, is_rounded)
         collide = {number for r in found.reductions for number in r.dims}
@@ -263,7 +285,7 @@ class Parallelism:
         for statement in walk(loop.body):
             if not isinstance(statement, Let | Store | If | For):
                 return False
-            if isinstance(statement, For) and not _uniform(statement, own, changing):
+            if isinstance(statement, For) and not uniform(statement, own, changing):
                 return False
         return not private
 
@@ -337,7 +359,7 @@ class Parallelism:
 
     def _not_wide(self, loop: For) -> str:
         """Why a loop inside a threaded one, parallel itself, does not run in vectors."""
-        if _is_short(loop):
+        if is_short(loop):
             return f"it has {SHORT} iterations at most"
         if any(self.around.homes.loops(n) for n in self.around.kernel.scratch & buffers_in(loop)):
             return "each iteration has an array of its own"
@@ -366,33 +388,3 @@ class Parallelism:
         again = next((c for c in full.carries if c.dim == carry.dim), carry)
         facts, tables = self.around.facts, tables_needed(nest.unit, carry.dim, self.around.facts)
         return conflict_in_words(again, facts) + unique_in_words(tables), line
-
-
-def accesses(body: Iterable[Statement]) -> list[tuple[int, tuple[Expr, ...]]]:
-    """Every load and store, by buffer and indices."""
-    found = []
-    for statement in walk(tuple(body)):
-        found += [(n.attr, n.args) for n in postorder(expressions(statement)) if n.name == "load"]
-        if isinstance(statement, Store):
-            found.append((statement.buffer, statement.indices))
-    return found
-
-
-def _is_short(loop: For) -> bool:
-    """Whether a loop is over before threads or vectors are set up for it: the ends that loops of
-    different bounds run alone are.
-    """
-    trips = [most_trips(dim) for dim in loop.dims]
-    short = None not in trips and prod(t or 0 for t in trips) <= SHORT
-    return short and not any(isinstance(s, For | While) for s in walk(loop.body))
-
-
-def _uniform(loop: For, own: set[int], changing: set[int]) -> bool:
-    """Whether the bounds are the same for all iterations of the dims `own`."""
-    bounds = [bound for dim in loop.dims for bound in (dim.low, dim.high)]
-    return not any(
-        node.name == "load"
-        or (node.name == "index" and node.attr in own)
-        or (node.name == "local" and node.attr in changing)
-        for node in postorder(bounds)
-    )

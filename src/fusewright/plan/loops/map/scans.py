@@ -44,7 +44,7 @@ from fusewright.plan.loops.legality.live_in import Locals, assigned, exposed, re
 from fusewright.plan.loops.legality.loop_facts import UNKNOWN, Surroundings, reduction, unit_of
 from fusewright.plan.loops.map.reductions import ON_THREADS, is_associative
 from fusewright.plan.loops.map.work import iteration
-from fusewright.plan.loops.normalise.rename import Body, Numbers, copied, rewritten
+from fusewright.plan.loops.normalise.rename import Body, Numbers, copied, renamed
 
 NONE: Locals = frozenset()
 BLOCKS = 64
@@ -112,7 +112,7 @@ class Scans:
         yield self._added_up(loop, sums, kinds, tables, block)
         yield from self._begun(loop, kinds, tables, block)
         inside = {number: self._fresh(number) for number in kinds}
-        (part,) = _with_variables((replace(loop, dims=(block.part(dim),)),), inside)
+        (part,) = renamed((replace(loop, dims=(block.part(dim),)),), {}, inside)
         here = (index(block.last),)
         begin = [Let(inside[n], self._cell(tables[n], here), span) for n in kinds]
         end = [Store(tables[n], here, self._value(inside[n]), span=span) for n in kinds]
@@ -129,7 +129,7 @@ class Scans:
         own = {number: self._fresh(number) for number in kinds}
         (dim,) = loop.dims
         part = replace(loop, dims=(block.part(dim, block.first),), body=sums)
-        inside = copied(_with_variables((part,), own), self.numbers)
+        inside = copied(renamed((part,), {}, own), self.numbers)
         start, end = [], []
         for number, kind in kinds.items():
             total = self._value(own[number])
@@ -225,24 +225,6 @@ def _read_memory(dim: Dim) -> bool:
 
 def _ceiling(a: Expr, b: Expr) -> Expr:
     return typed_op("floor_divide", INT64, linear.plus(a, linear.minus(b, 1)), b)
-
-
-def _with_variables(body: Body, renamed: dict[int, int]) -> Body:
-    """Other variables in the place of these."""
-
-    def rule(node: Expr) -> Expr | None:
-        found = renamed.get(node.attr) if node.name == "local" else None
-        return None if found is None else local(found, node.dtype)
-
-    def put(inner: Body) -> Body:
-        found = []
-        for statement in inner:
-            if isinstance(statement, Let) and statement.local in renamed:
-                statement = replace(statement, local=renamed[statement.local])
-            found.append(with_blocks(statement, [put(block) for block in blocks(statement)]))
-        return tuple(found)
-
-    return put(rewritten(body, rule))
 
 
 # -- what a loop adds up ---------------------------------------------------------------------------

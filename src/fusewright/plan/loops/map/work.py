@@ -6,17 +6,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import reduce
+from math import prod
 
 from fusewright.base.values import dataclass
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, op, postorder
 from fusewright.ir.linear import at_least, at_most
-from fusewright.ir.loops.statements import Dim, For, Statement, While, blocks, expressions, walk
+from fusewright.ir.loops.statements import (
+    Dim,
+    For,
+    Statement,
+    Store,
+    While,
+    blocks,
+    expressions,
+    walk,
+)
 from fusewright.plan.loops.legality.live_in import assigned
 
 IN_VECTORS, ALONE = 30, 400
 """Picoseconds of an operation on one element, in vectors and one by one."""
+SHORT = 4
+"""Iterations, at most, of a loop that runs one by one."""
 UNKNOWN_TRIPS = 8
 """Iterations of a loop whose bounds are only known inside."""
 _PICKS = (
@@ -40,6 +52,15 @@ def most_trips(dim: Dim) -> int | None:
         for high in _alternatives(dim.high, "imin")
     )
     return min((max(trips, 0) for trips in found if trips is not None), default=None)
+
+
+def is_short(loop: For) -> bool:
+    """Whether a loop is over before threads or vectors are set up for it: the ends that loops of
+    different bounds run alone are.
+    """
+    trips = [most_trips(dim) for dim in loop.dims]
+    short = None not in trips and prod(t or 0 for t in trips) <= SHORT
+    return short and not any(isinstance(s, For | While) for s in walk(loop.body))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,3 +133,24 @@ def _alternatives(bound: Expr, name: str) -> tuple[Expr, ...]:
     if bound.name != name:
         return (bound,)
     return tuple(each for arg in bound.args for each in _alternatives(arg, name))
+
+
+def accesses(body: Iterable[Statement]) -> list[tuple[int, tuple[Expr, ...]]]:
+    """Every load and store, by buffer and indices."""
+    found = []
+    for statement in walk(tuple(body)):
+        found += [(n.attr, n.args) for n in postorder(expressions(statement)) if n.name == "load"]
+        if isinstance(statement, Store):
+            found.append((statement.buffer, statement.indices))
+    return found
+
+
+def uniform(loop: For, own: set[int], changing: set[int]) -> bool:
+    """Whether the bounds are the same for all iterations of the dims `own`."""
+    bounds = [bound for dim in loop.dims for bound in (dim.low, dim.high)]
+    return not any(
+        node.name == "load"
+        or (node.name == "index" and node.attr in own)
+        or (node.name == "local" and node.attr in changing)
+        for node in postorder(bounds)
+    )

@@ -113,6 +113,12 @@ def copied(body: Iterable[Statement], numbers: Numbers) -> Body:
         if isinstance(s, Let) and not numbers.locals[s.local].mutable
     }
 
+    return renamed(body, loops, variables)
+
+
+def renamed(body: Iterable[Statement], loops: dict[int, int], variables: dict[int, int]) -> Body:
+    """Other loops and variables in the place of these."""
+
     def rule(node: Expr) -> Expr | None:
         if node.name == "index" and node.attr in loops:
             return index(loops[node.attr], node.dtype)
@@ -129,7 +135,7 @@ def _renumbered(body: Body, loops: dict[int, int], variables: dict[int, int]) ->
         if isinstance(statement, Let) and statement.local in variables:
             statement = replace(statement, local=variables[statement.local])
         elif isinstance(statement, For):
-            dims = tuple(replace(d, index=loops[d.index]) for d in statement.dims)
+            dims = tuple(replace(d, index=loops.get(d.index, d.index)) for d in statement.dims)
             statement = replace(statement, dims=dims)
         inner = [_renumbered(block, loops, variables) for block in blocks(statement)]
         fresh.append(with_blocks(statement, inner))

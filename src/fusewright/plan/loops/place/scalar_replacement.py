@@ -47,6 +47,18 @@ def promoted(kernel: Kernel, numbers: Numbers, parallel: frozenset[int]) -> Kern
     return replace(kernel, body=body, locals=tuple(numbers.locals))
 
 
+def kept_in_loop(
+    kernel: Kernel, numbers: Numbers, loop: For, around: Sequence[Dim], body: Body
+) -> Body:
+    """A loop with variables for such elements, read before and written after it, as far as the
+    plain statements of `body` touch them in any case; `around` are the dims of the nest.
+    """
+    work = _Promote(kernel, numbers, frozenset(), {dim.index: dim for dim in around})
+    touched = {place for place, _ in _accesses(_plain(body))}
+    found = [place for place in work.candidates(loop) if place in touched]
+    return tuple(work.kept(loop, found, True)) if found else (loop,)
+
+
 def note(values: dict[Expr, Expr], let: Let) -> None:
     """What a variable with one value stands for, where that is an expression to reason about."""
     value = rewrite(let.value, values.get, {})
@@ -90,16 +102,16 @@ class _Promote:
         for depth in range(len(loop.dims)):
             dims = loop.dims[depth:]
             inner = replace(loop, dims=dims)
-            found = self._candidates(inner)
+            found = self.candidates(inner)
             sure = not depth and set(found) <= beside
             tested = sure or _is_testable(dims, loop.body, found)
             if found and tested and may_split(loop, depth):
-                fresh = self._kept(inner, found, sure)
+                fresh = self.kept(inner, found, sure)
                 outer = replace(loop, dims=loop.dims[:depth], body=tuple(fresh))
                 return [outer] if depth else fresh
         return [replace(loop, body=self.block(loop.body))]
 
-    def _candidates(self, loop: For) -> list[Place]:
+    def candidates(self, loop: For) -> list[Place]:
         """The elements that may be kept while the loop runs."""
         own = {dim.index for dim in loop.dims}
         inside = list(walk(loop.body))
@@ -151,7 +163,7 @@ class _Promote:
         ]
         return min((each for each in found if each is not None), default=None)
 
-    def _kept(self, loop: For, places: Sequence[Place], sure: bool) -> list[Statement]:
+    def kept(self, loop: For, places: Sequence[Place], sure: bool) -> list[Statement]:
         """The loop with variables for the elements, read before and written after it."""
         before: list[Statement] = []
         after: list[Statement] = []
@@ -233,12 +245,16 @@ def _is_testable(dims: Sequence[Dim], body: Body, places: Sequence[Place]) -> bo
     """Whether a test before the loop can tell that each element is surely touched."""
     own = {dim.index for dim in dims}
     bounds = [bound for dim in dims for bound in (dim.low, dim.high)]
-    plain = [s for s in body if isinstance(s, Let | Store)]
-    touched = {place for place, _ in _accesses(plain)}
+    touched = {place for place, _ in _accesses(_plain(body))}
     return set(places) <= touched and not any(
         node.name == "load" or (node.name == "index" and node.attr in own)
         for node in postorder(bounds)
     )
+
+
+def _plain(body: Body) -> list[Statement]:
+    """The statements that run whenever the body does."""
+    return [s for s in body if isinstance(s, Let | Store)]
 
 
 def _choices(bound: Expr, name: str) -> list[Expr]:
