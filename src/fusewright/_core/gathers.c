@@ -145,7 +145,7 @@ PyObject *gather_now(PyObject *handle, PyObject *key)
     if (result != NULL || PyErr_Occurred())
         return result;
     int arrays;
-    PyObject *index = index_of(key, &arrays, MASKED); /* first: it may compute something */
+    PyObject *index = index_of(key, &arrays, AT_ONCE); /* first: it may compute something */
     int known = index != NULL && arrays > 0 && known_spot(handle, &spot) > 0 && reach(index, &spot) <= SEVERAL;
     PyObject *array = known ? array_on(&spot, 0) : NULL;
     if (array != NULL && (result = PyObject_GetItem(array, index)) != NULL)

@@ -6,7 +6,7 @@
 #include "region.h"
 
 #define SEVERAL (1 << 19) /* elements of an operand that is computed to be used at once */
-#define MASKED (1 << 15)   /* elements of a mask that is looked at now, as LOOKED_AT of frontends.arrays.front: more are worth a kernel */
+#define AT_ONCE (1 << 15) /* elements of a mask or a region, as front.LOOKED_AT: more are worth a kernel */
 #define LIGHT 128 /* operations behind such an operand */
 #define WRITABLE 0x0400
 #define CONTIGUOUS 0x0001

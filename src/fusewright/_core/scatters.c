@@ -5,8 +5,7 @@
 
 #include "dispatch.h"
 
-#define DEEPEST 3       /* lists in lists of numbers */
-#define WRITTEN (1 << 15) /* elements of a region: as many are worth a kernel (moves.c) */
+#define DEEPEST 3 /* lists in lists of numbers */
 
 /* Whether NumPy converts elements of one type to another without a warning, and as compiled code does: what uint32 makes of
    floats out of range depends on the place in NumPy's arrays. */
@@ -88,7 +87,7 @@ static PyObject *written(PyObject *value, int dtype)
         if (may_be_refused(value, dtype))
             return NULL;
         PyObject *shape = handle_shape(value);
-        int small = shape != NULL && elements_of(shape) <= WRITTEN;
+        int small = shape != NULL && elements_of(shape) <= AT_ONCE;
         return small && known_spot(value, &spot) > 0 && converts(spot.dtype, dtype) ? array_on(&spot, 0) : NULL;
     }
     return is_entry_for(value, dtype, DEEPEST) ? plain_operand(value, DEEPEST + 1) : NULL;
@@ -114,11 +113,11 @@ int scatter_now(PyObject *handle, PyObject *key, PyObject *value)
     PyObject *root = link ? view_base_of(handle) : handle;
     if (numpy_array == NULL || !Py_IS_TYPE(root, array_class) || ((Handle *)root)->node == NULL || !moves_at_once())
         return 0;
-    PyObject *index = index_of(key, &arrays, MASKED);
+    PyObject *index = index_of(key, &arrays, AT_ONCE);
     int dtype = ((Handle *)root)->node->dtype, refused = index == NULL || (arrays && is_strict() && !is_numpys);
     PyObject *content = refused ? NULL : written(value, dtype);
     PyObject *array = content ? writable_array(handle) : NULL;
-    int64_t most = arrays || is_numpys ? SEVERAL : WRITTEN;
+    int64_t most = arrays || is_numpys ? SEVERAL : AT_ONCE;
     int done = array != NULL && spot_of(handle, &spot) && reach(index, &spot) <= most
                && !(is_plain(value) && is_element(index, &spot) && PyTuple_GET_SIZE(handle_shape(value)) > 0)
                && put(array, index, content, is_plain(value) && handle_dtype(value) != dtype);

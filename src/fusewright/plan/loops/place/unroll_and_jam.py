@@ -68,14 +68,10 @@ from fusewright.plan.loops.place.adding_nests import (
 from fusewright.plan.loops.place.scalar_replacement import kept_in_loop, may_split
 from fusewright.plan.loops.plan import LoopReport, Settings
 
-ROWS = (8, 4, 2)
-"""Rows of a tile: 8 with two vectors each hide an addition's latency twice over."""
 VECTORS = 2
-"""Machine vectors of a row of a tile."""
+"""Machine vectors of a row of a tile: with 8 rows they hide an addition's latency twice over."""
 BESIDE = 2
 """Registers, as wide as a row, for what rows share and for a product before it is added."""
-STRIP = 128
-"""Bytes of a row of columns that is packed: two of the widest vectors."""
 MOST_PACKED = 2
 """Arrays that are packed."""
 MOST_PARTS = 512
@@ -216,7 +212,7 @@ class UnrollAndJam:
         return tuple(done)
 
     def _rows(self, body: Body) -> int:
-        """How many rows a tile has: their sums stay in registers; 0 where there are none."""
+        """How many rows a tile has, a power of two: their sums stay in registers; 0: none."""
         sums, parts = 0, 1
         for statement in body:
             if isinstance(statement, For):
@@ -228,7 +224,7 @@ class UnrollAndJam:
             return 0
         room = self.settings.registers // VECTORS - BESIDE
         most = min(room // sums, MOST_PARTS // parts)
-        return next((rows for rows in ROWS if rows <= most), 0)
+        return 1 << most.bit_length() - 1 if most > 1 else 0
 
     # -- building -------------------------------------------------------------------------------
 
@@ -325,7 +321,7 @@ class UnrollAndJam:
         if not reads:
             return (), None, column, body
         strip, span = self.numbers.index(), loop.span
-        size = STRIP // max(read.dtype.itemsize for read in reads)
+        size = self.settings.strip_bytes // max(read.dtype.itemsize for read in reads)
         low = linear.plus(column.low, linear.times(index(strip), size))
         high = at_most(linear.plus(low, size), column.high)
         count = pieces(linear.minus(column.high, column.low), size)
