@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fusewright.base.errors import BoundsError, ShapeError, UnsupportedError, ValueRangeError
+from fusewright.base.later import later
 from fusewright.frontends.arrays import axes as axis_rules
 from fusewright.frontends.arrays import (
     inplace,
@@ -16,7 +17,6 @@ from fusewright.frontends.arrays import (
     opaque,
     record,
     sharing,
-    standins,
     trace,
 )
 from fusewright.frontends.arrays.core import Handle, cast, wrap_array
@@ -38,6 +38,11 @@ from fusewright.numpy.operands import (
     recorded,
 )
 from fusewright.numpy.ufuncs import u
+
+if TYPE_CHECKING:
+    from fusewright.frontends.arrays import standins
+else:
+    standins = later("fusewright.frontends.arrays.standins")
 
 
 @recorded(np.take)

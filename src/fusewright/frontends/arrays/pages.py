@@ -10,15 +10,20 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fusewright.base.later import later
 from fusewright.base.words import memory
 from fusewright.frontends.arrays import sharing
 from fusewright.frontends.arrays.core import Handle
 from fusewright.ir.graph import LEAF, SCALAR, VIEW, Node
-from fusewright.ir.names import name_of
+
+if TYPE_CHECKING:
+    from fusewright.ir import names as called
+else:
+    called = later("fusewright.ir.names")
 
 MOST_WALKED = 1000
 """Pending operations that are counted: a cell must not wait for a long history."""
@@ -74,7 +79,7 @@ def _pending(root: Node) -> str:
     while stack and len(seen) <= MOST_WALKED:
         node = stack.pop()
         if node.kind not in (LEAF, SCALAR, VIEW):
-            names[name_of(node)] += 1
+            names[called.name_of(node)] += 1
         for operand in node.args:
             if id(operand) not in seen and operand.kind != LEAF:
                 seen.add(id(operand))
