@@ -28,6 +28,16 @@ def evaluator() -> Iterator[None]:
         yield
 
 
+def agrees(source: str, values: Any, file: Any) -> bool:
+    """Whether a kernel is compiled; what it computes is CPython's then."""
+    note(source)
+    kernel = loaded(source, file)
+    refused = is_refused(kernel, values)
+    if not refused:
+        same_as_cpython(kernel, *values)
+    return not refused
+
+
 ran: list[bool] = []
 
 
@@ -40,28 +50,17 @@ def test_random_kernels_of_complex_numbers(
     seed: int, statements: int, tmp_path_factory: Any
 ) -> None:
     source = random_complex.Writer(random.Random(seed).randint, statements).source()
-    note(source)
-    folder = tmp_path_factory.mktemp("complex")
-    kernel = loaded(source, folder / f"random_complex_{len(complex_ran)}.py")
     values = random_complex.arguments(seed)
-    refused = is_refused(kernel, values)
-    complex_ran.append(not refused)
-    if not refused:
-        same_as_cpython(kernel, *values)
+    folder = tmp_path_factory.mktemp("complex")
+    complex_ran.append(agrees(source, values, folder / f"random_complex_{len(complex_ran)}.py"))
 
 
 @CASES
 @given(seed=st.integers(0, 2**30), statements=st.integers(1, 14))
 def test_random_kernels(seed: int, statements: int, tmp_path_factory: Any) -> None:
     source = Writer(random.Random(seed).randint, statements).source()
-    note(source)
     folder = tmp_path_factory.mktemp("kernels")
-    kernel = loaded(source, folder / f"random_kernel_{len(ran)}.py")
-    values = arguments(seed)
-    refused = is_refused(kernel, values)
-    ran.append(not refused)
-    if not refused:
-        same_as_cpython(kernel, *values)
+    ran.append(agrees(source, arguments(seed), folder / f"random_kernel_{len(ran)}.py"))
 
 
 @examples(5)
@@ -70,12 +69,9 @@ def test_random_kernels_with_arrays_of_their_own(
     seed: int, statements: int, tmp_path_factory: Any
 ) -> None:
     source = random_scratch.Writer(random.Random(seed).randint, statements).source()
-    note(source)
-    folder = tmp_path_factory.mktemp("scratch")
-    kernel = loaded(source, folder / f"random_scratch_{seed}_{statements}.py")
     values = random_scratch.arguments(seed)
-    if not is_refused(kernel, values):
-        same_as_cpython(kernel, *values)
+    folder = tmp_path_factory.mktemp("scratch")
+    agrees(source, values, folder / f"random_scratch_{seed}_{statements}.py")
 
 
 def test_most_random_kernels_ran() -> None:

@@ -32,6 +32,7 @@ int move_within(Handle *root, Region *region, PyObject *view);
 int move_number(Handle *root, Region *region, PyObject *number);
 int move_array(Handle *root, Region *region, PyObject *array); /* of NumPy's */
 int move_item(Handle *root, PyObject *link, PyObject *key, PyObject *number); /* moves.c; 0: not this way */
+uint64_t hash_of(const Py_ssize_t *numbers, Py_ssize_t many);
 PyObject *integer_tuple(const Py_ssize_t *numbers, Py_ssize_t many);
 
 #endif

@@ -17,6 +17,14 @@ PyObject *integer_tuple(const Py_ssize_t *numbers, Py_ssize_t many)
     return found;
 }
 
+uint64_t hash_of(const Py_ssize_t *numbers, Py_ssize_t many)
+{
+    uint64_t hash = (uint64_t)many;
+    for (Py_ssize_t i = 0; i < many; i++)
+        hash = (hash ^ (uint64_t)numbers[i]) * 0x9E3779B97F4A7C15u;
+    return hash ^ hash >> 32;
+}
+
 /* The same, kept: what the rows of an array have in common (their extents, the dims they take whole). */
 #define COMMON 64 /* a power of two */
 #define MOST_COMMON 4
@@ -28,10 +36,7 @@ static PyObject *common_tuple(const Py_ssize_t *numbers, Py_ssize_t many)
     } known[COMMON];
     if (many == 0 || many > MOST_COMMON)
         return integer_tuple(numbers, many);
-    uint64_t hash = (uint64_t)many;
-    for (Py_ssize_t i = 0; i < many; i++)
-        hash = (hash ^ (uint64_t)numbers[i]) * 0x9E3779B97F4A7C15u;
-    int slot = (int)(hash >> 32 & (COMMON - 1));
+    int slot = (int)(hash_of(numbers, many) & (COMMON - 1));
     size_t bytes = (size_t)many * sizeof *numbers;
     if (known[slot].tuple == NULL || PyTuple_GET_SIZE(known[slot].tuple) != many
         || memcmp(known[slot].numbers, numbers, bytes) != 0) {

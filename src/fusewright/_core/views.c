@@ -171,10 +171,7 @@ static PyObject *link_of(Region *region)
     memcpy(words + 3 * region->places, region->extent, (size_t)region->dims * sizeof *region->extent);
     for (int i = 0; i < region->places; i++)
         words[3 * i + 1] = region->place[i].out < 0 ? 0 : region->place[i].start;
-    uint64_t hash = (uint64_t)many;
-    for (int i = 0; i < many; i++)
-        hash = (hash ^ (uint64_t)words[i]) * 0x9E3779B97F4A7C15u;
-    int slot = (int)((hash ^ hash >> 32) & (LINKS - 1));
+    int slot = (int)(hash_of(words, many) & (LINKS - 1));
     for (int way = 0; way < 2 && !found; way++, slot ^= 1)
         if (known_links[slot].link != NULL && known_links[slot].places == region->places
             && known_links[slot].dims == region->dims

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from fusewright.ir.expr import Expr, postorder
@@ -22,18 +23,22 @@ def flattened(loop: For) -> For:
         own = {dim.index for dim in loop.dims}
         given = assigned(inner.body)
         bounds = [bound for dim in inner.dims for bound in (dim.low, dim.high)]
-        if inner.declared != loop.declared or not all(_fixed(b, own, given) for b in bounds):
+        if inner.declared != loop.declared or depends(bounds, own) or reads(bounds, given):
             break
         loop = replace(loop, dims=loop.dims + inner_dims(inner), body=inner.body)
     return loop
 
 
-def _fixed(bound: Expr, own: set[int], given: Locals) -> bool:
-    return not any(
-        node.name == "load"
-        or (node.name == "index" and node.attr in own)
-        or (node.name == "local" and node.attr in given)
-        for node in postorder([bound])
+def depends(places: Sequence[Expr], loops: set[int]) -> bool:
+    """Whether a place or a bound changes along one of these loops, as far as it shows."""
+    return any(node.name == "index" and node.attr in loops for node in postorder(places))
+
+
+def reads(places: Sequence[Expr], changing: Locals) -> bool:
+    """Whether a place or a bound depends on memory, or on variables that change."""
+    return any(
+        node.name == "load" or (node.name == "local" and node.attr in changing)
+        for node in postorder(places)
     )
 
 

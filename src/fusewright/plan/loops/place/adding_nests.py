@@ -9,7 +9,8 @@ from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, postorder, typed_op
 from fusewright.ir.loops.statements import For, If, Let, Statement, Store, expressions, walk
-from fusewright.plan.loops.legality.live_in import Locals, assigned, used
+from fusewright.plan.loops.legality.live_in import assigned, used
+from fusewright.plan.loops.normalise.perfect_nests import depends, reads
 from fusewright.plan.loops.normalise.rename import Body
 
 
@@ -50,12 +51,8 @@ def may_fit(loop: For) -> bool:
         if isinstance(statement, If) and any(isinstance(s, For) for s in walk((statement,))):
             return False
     every = [dim for s in (loop, *inner) for dim in s.dims]
-    return not any(
-        node.name == "load"
-        or (node.name == "index" and node.attr in own)
-        or (node.name == "local" and node.attr in changing)
-        for node in postorder(bound for dim in every for bound in (dim.low, dim.high))
-    )
+    bounds = [bound for dim in every for bound in (dim.low, dim.high)]
+    return not (depends(bounds, own) or reads(bounds, changing))
 
 
 def pieces(trips: Expr, size: int) -> Expr:
@@ -77,19 +74,6 @@ def shared(body: Sequence[Statement], row: int) -> list[Expr]:
                     if not made:
                         found[node] = None
     return list(found)
-
-
-def depends(places: Sequence[Expr], loops: set[int]) -> bool:
-    """Whether a place changes along one of these loops, as far as it shows."""
-    return any(node.name == "index" and node.attr in loops for node in postorder(places))
-
-
-def reads(places: Sequence[Expr], changing: Locals) -> bool:
-    """Whether a place depends on memory, or on variables that change."""
-    return any(
-        node.name == "load" or (node.name == "local" and node.attr in changing)
-        for node in postorder(places)
-    )
 
 
 def zipped(rows: Sequence[Body]) -> Body:

@@ -47,7 +47,7 @@ from fusewright.ir.nest import Buffer
 from fusewright.plan.loops.legality.live_in import Locals, assigned, exposed, read_from
 from fusewright.plan.loops.legality.loop_facts import Surroundings, buffers_in
 from fusewright.plan.loops.map.parallel import Parallelism
-from fusewright.plan.loops.normalise.perfect_nests import flattened
+from fusewright.plan.loops.normalise.perfect_nests import depends, flattened
 from fusewright.plan.loops.normalise.rename import (
     Body,
     Numbers,
@@ -56,7 +56,6 @@ from fusewright.plan.loops.normalise.rename import (
     rewritten,
 )
 from fusewright.plan.loops.place.adding_nests import (
-    depends,
     groups,
     is_perfect,
     may_fit,
