@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy
 
+from fusewright.ir import ops
 from fusewright.numpy import dispatch
 
 FOLDER = Path(__file__).parents[1] / "src" / "fusewright" / "numpy"
@@ -34,7 +35,7 @@ def {name}(
 ) -> NDArray[Any]:
     \"\"\"{meaning} of each element.\"\"\"
 """
-ADDED = {dispatch.PUBLIC.get(name, name): words for name, words in dispatch.MEANINGS.items()}
+ADDED = {ops.PUBLIC.get(name, name): words for name, words in dispatch.MEANINGS.items()}
 OWN_MODULES = ("fft", "linalg", "random", "special")
 """Submodules with a stub of their own; the others are NumPy's to a type checker."""
 

@@ -183,6 +183,10 @@ EXACT_PARTS = frozenset(row.name for row in MAP.values() if row.exact_parts)
 
 SPECIAL = frozenset({"erf", "erfc", "gamma", "lgamma", "j0", "j1"})
 """Functions that NumPy lacks: their dtypes are those of `exp`, real ones only."""
+PUBLIC = {"lgamma": "gammaln"}
+"""Which of them users know by another name: that of `scipy.special`."""
+PUBLIC_SPECIAL = {PUBLIC.get(name, name): name for name in SPECIAL}
+"""The operation of each name that users know."""
 
 
 class Fold(NamedTuple):

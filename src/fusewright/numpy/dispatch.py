@@ -12,6 +12,7 @@ import numpy as np
 
 from fusewright.frontends.arrays import opaque
 from fusewright.frontends.arrays.front import MADE, complete, dispatched, margin_of
+from fusewright.ir import ops
 from fusewright.numpy import standard
 from fusewright.numpy.operands import KEEPS
 
@@ -59,8 +60,6 @@ MEANINGS = {
     "j1": "The Bessel function of the first kind of order 1",
 }
 """What each of `ops.SPECIAL` computes, for its docstring and for the stub."""
-PUBLIC = {"lgamma": "gammaln"}
-"""Names that are other ones here: those of `scipy.special`."""
 _SPECIAL = """{meaning} of each element.
 
 Args:
@@ -151,4 +150,4 @@ def annotate(prefix: str, exports: dict[str, Any], original: Any) -> None:
 
 def words_on(special: str) -> str:
     """The docstring of one of `ops.SPECIAL`."""
-    return _SPECIAL.format(meaning=MEANINGS[special], name=PUBLIC.get(special, special))
+    return _SPECIAL.format(meaning=MEANINGS[special], name=ops.PUBLIC.get(special, special))

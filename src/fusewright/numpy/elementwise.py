@@ -328,8 +328,7 @@ def special_function(name: str) -> Any:
             return np.float64(ops.MAP[name].meaning(np.float64(x)))
         return wrap(record.map_node(name, x if isinstance(x, Handle) else handle_of(x)))
 
-    function.__name__ = name  # by which kernels know it
-    function.__qualname__ = dispatch.PUBLIC.get(name, name)
+    function.__name__ = function.__qualname__ = ops.PUBLIC.get(name, name)
     function.__doc__ = dispatch.words_on(name)
     return function
 

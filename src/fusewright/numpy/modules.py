@@ -15,6 +15,7 @@ import numpy as np
 
 from fusewright._core import native
 from fusewright.base.errors import ElsewhereError
+from fusewright.ir import ops
 from fusewright.numpy import dispatch
 from fusewright.numpy.lending import opened, writing
 from fusewright.numpy.operands import delegated, library
@@ -127,13 +128,11 @@ def listing(full: str, home: Mapping[str, Any]) -> Callable[[], list[str]]:
 
 OWN_MODULES = frozenset(("special",))
 """Modules NumPy does not have."""
-ALIASES = {"lgamma": "gammaln"}
-"""Names by which functions of `special` are looked for, too."""
 
 
 def _say_where(name: str) -> None:
     """An error for what is looked for in the main namespace, and stands in `special`."""
-    found = ALIASES.get(name, name)
+    found = ops.PUBLIC.get(name, name)
     if found in importlib.import_module(f"{PACKAGE}.special").__all__:
         raise ElsewhereError(
             f"module {PACKAGE!r} has no attribute {name!r}, as NumPy has none",

@@ -79,8 +79,8 @@ def row_of(function: Any) -> Row | None:
     name = UFUNCS.get(plain)
     if name is not None:
         return lambda t, node, values: ufunc(t, name, values, t.span(node))
-    special = getattr(function, "__name__", "") if _is_ours(function) else ""
-    if special in ops.SPECIAL:  # those of `fusewright.numpy.special` are named by their ops
+    special = ops.PUBLIC_SPECIAL.get(getattr(function, "__name__", ""))
+    if special is not None and _is_ours(function):
         return lambda t, node, values: math_function(t, node, values, special, "numpy")
     return None
 
