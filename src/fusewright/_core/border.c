@@ -42,7 +42,7 @@ Node *plain_leaf(PyObject *object)
 }
 
 /* The array that a handle's own memory may be written in as; NULL, without an error, where it may not. */
-PyObject *writable_array(PyObject *handle)
+PyObject *writable_array(PyObject *handle, int is_step)
 {
     Spot spot;
     PyObject *link = is_plain(handle) ? view_link_of(handle) : NULL;
@@ -52,7 +52,7 @@ PyObject *writable_array(PyObject *handle)
         return NULL;
     if (link != NULL)
         view_forget(handle); /* it holds the old version */
-    int is_written = own_memory((Handle *)root) != NULL || (!PyErr_Occurred() && shared_memory((Handle *)root) != NULL);
+    int is_written = own_memory((Handle *)root, is_step) != NULL || (!PyErr_Occurred() && shared_memory((Handle *)root) != NULL);
     return is_written && spot_of(handle, &spot) ? array_on(&spot, WRITABLE) : NULL;
 }
 
@@ -63,7 +63,7 @@ PyObject *border_in_place(PyObject *function, PyObject *self, PyObject *other)
     if (small == 0 || (!Py_IS_TYPE(other, numpy_array) && !is_sequence(other))
         || !is_numpys(kind_of_operand(self, small, 0) | kind_of_array(other, small), 1))
         return NULL;
-    PyObject *target = writable_array(self);
+    PyObject *target = writable_array(self, 0);
     PyObject *given[3] = {target, other, target};
     PyObject *done = target ? PyObject_Vectorcall(function, given, 3, NULL) : NULL;
     Py_XDECREF(target);

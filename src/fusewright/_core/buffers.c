@@ -50,7 +50,7 @@ static int readable_spot(PyObject *handle, Spot *spot)
     Node *node = ((Handle *)root)->node;
     Memory *memory = leaf_memory(node);
     int is_read = memory != NULL && memory->readers > 0 && !memory->is_shared;
-    return (is_read || own_memory((Handle *)root) != NULL) && spot_of(handle, spot);
+    return (is_read || own_memory((Handle *)root, 0) != NULL) && spot_of(handle, spot);
 }
 
 /* 1 done, 0 not, -1 an error */

@@ -32,7 +32,7 @@ int64_t elements_made(int makes, PyObject *const *given, Py_ssize_t many, PyObje
 /* border.c: NULL, without an error, where it is recorded */
 Node *plain_leaf(PyObject *array); /* a copy of NumPy's array as a value */
 PyObject *copy_of(const char *at, int dtype, const Py_ssize_t *extent, const Py_ssize_t *stride, int dims); /* a new array */
-PyObject *writable_array(PyObject *handle);
+PyObject *writable_array(PyObject *handle, int is_step);
 PyObject *border_in_place(PyObject *function, PyObject *self, PyObject *other);
 
 /* moves.c */

@@ -132,6 +132,40 @@ static PyObject *picked(const Spot *from, PyObject *key)
     return made;
 }
 
+/* A mask beside numbers, one for each other dim, selects of the part that they name: NumPy walks the part then, and else
+   lists the places first, in eight times the time where few are selected. */
+int narrow(PyObject **array, PyObject **index, const Spot *spot)
+{
+    PyObject *mask = NULL;
+    Spot part = {.at = spot->at, .dtype = spot->dtype};
+    int dim = 0;
+    for (Py_ssize_t i = 0; PyTuple_CheckExact(*index) && i < PyTuple_GET_SIZE(*index); i++) {
+        PyObject *entry = PyTuple_GET_ITEM(*index, i);
+        if (mask == NULL && Py_IS_TYPE(entry, numpy_array) && dtype_of_array(entry) == dtype_bool) {
+            NumpyArray *found = (NumpyArray *)(mask = entry);
+            for (int d = 0; d < found->dims; d++, dim++, part.dims++) {
+                if (dim >= spot->dims || found->extent[d] != spot->extent[dim])
+                    return 1; /* NumPy says so */
+                part.extent[d] = spot->extent[dim];
+                part.stride[d] = spot->stride[dim];
+            }
+        } else if ((PyLong_CheckExact(entry) || is_numpy_integer(entry)) && dim < spot->dims) {
+            Py_ssize_t at = PyNumber_AsSsize_t(entry, NULL);
+            at += at < 0 ? spot->extent[dim] : 0;
+            if (at < 0 || at >= spot->extent[dim])
+                return 1;
+            part.at += at * spot->stride[dim++];
+        } else
+            return 1;
+    }
+    PyObject *view = mask != NULL && dim == spot->dims && part.dims > 0 ? array_view(&part, *array) : NULL;
+    if (view == NULL)
+        return !PyErr_Occurred();
+    Py_SETREF(*array, view);
+    Py_SETREF(*index, Py_NewRef(mask));
+    return 1;
+}
+
 /* handle[key] of a value in memory, at once; NULL where it is recorded. */
 PyObject *gather_now(PyObject *handle, PyObject *key)
 {
@@ -148,7 +182,7 @@ PyObject *gather_now(PyObject *handle, PyObject *key)
     PyObject *index = index_of(key, &arrays, AT_ONCE); /* first: it may compute something */
     int known = index != NULL && arrays > 0 && known_spot(handle, &spot) > 0 && reach(index, &spot) <= SEVERAL;
     PyObject *array = known ? array_on(&spot, 0) : NULL;
-    if (array != NULL && (result = PyObject_GetItem(array, index)) != NULL)
+    if (array != NULL && narrow(&array, &index, &spot) && (result = PyObject_GetItem(array, index)) != NULL)
         Py_SETREF(result, adopted(result));
     Py_XDECREF(array);
     Py_XDECREF(index);

@@ -86,13 +86,14 @@ PyObject *gather_now(PyObject *handle, PyObject *key);
 int scatter_now(PyObject *handle, PyObject *key, PyObject *value); /* scatters.c */
 PyObject *index_of(PyObject *key, int *arrays, int64_t masked); /* gathers.c: as NumPy takes it, masks of at most so many elements;
                                                                    NULL for what is no plain one */
+int narrow(PyObject **array, PyObject **index, const Spot *spot); /* gathers.c: to a mask of a part, where they name one */
 int64_t reach(PyObject *index, const Spot *spot); /* at most so many elements it names */
 PyObject *sum_now(PyObject *left, PyObject *right, int is_mean); /* sums.c: of one or of products; NULL likewise */
 PyObject *dot_now(PyObject *left, PyObject *right); /* sums.c: also of a vector and a number; NULL likewise */
 PyObject *numpy_number(const char *at, int dtype); /* NULL without an error where NumPy's table is not known */
 PyObject *turned_view(PyObject *handle, PyObject *shape, const int *order); /* arrange.c: a transposed view */
 PyObject *rows_new(PyObject *handle, Py_ssize_t count); /* rows.c: an iterator */
-Memory *own_memory(Handle *root); /* moves.c: that it may be written in at once; NULL where it may not */
+Memory *own_memory(Handle *root, int is_step); /* moves.c: that may be written in at once, by a library step; NULL: none */
 Memory *shared_memory(Handle *root); /* the same of memory that others see, too */
 
 #endif

@@ -24,6 +24,8 @@ int is_held(Node *node) { return node->kind == LEAF || node->kind == ASSEMBLE ||
 
 /* What is computed from these is moved at once: nothing is gained by waiting. */
 static const Light moved_at_once = {.in_memory = COPIED, .held = COPIED, .computed = SMALL};
+/* The same where NumPy writes in any case: to record that is to copy the array. */
+static const Light read_before_steps = {.in_memory = COPIED, .held = COPIED, .computed = SEVERAL};
 
 int were_small_writes(Node *node, int versions, int64_t most)
 {
@@ -117,11 +119,11 @@ static Node *twin(Node *leaf)
 
 /* Compute the newest pending values, as far as little is to do for them, until none of them waits to
    read the array: an operand on Python's stack would have the whole of it copied. */
-static int let_read(Handle *root)
+static int let_read(Handle *root, const Light *limits)
 {
     Node *newest;
     for (int seen = 0; owned(root->node) == NULL && (newest = newest_pending()) != NULL;)
-        if (!is_light(newest, &moved_at_once, &seen))
+        if (!is_light(newest, limits, &seen))
             return 0;
         else if (evaluate(&newest, 1) < 0)
             return -1;
@@ -130,21 +132,21 @@ static int let_read(Handle *root)
 
 /* Memory that an array may be written in at once, if need be after computing or copying it; NULL, with
    or without an error, where there is none.  Of the value that is written nothing is let go. */
-static Memory *own(Handle *root, Node *value)
+static Memory *own(Handle *root, Node *value, const Light *limits)
 {
     Node *base = root->node;
     Memory *memory = released(root, value);
     int seen = 0;
     if (memory != NULL || !moves_at_once() || size_of(base) > COPIED || size_of(base) == 0)
         return memory;
-    if (base->kind != LEAF && !is_light(base, &moved_at_once, &seen) && !is_being_filled(base))
+    if (base->kind != LEAF && !is_light(base, limits, &seen) && !is_being_filled(base))
         return NULL;
     if (base->kind != LEAF && evaluate(&base, 1) < 0)
         return NULL;
     if ((memory = leaf_memory(base = root->node)) == NULL || memory->external)
         return NULL;
     drop_tail(); /* dead nodes there keep what they would have read */
-    if (size_of(base) > TINY && let_read(root) < 0)
+    if (size_of(base) > TINY && let_read(root, limits) < 0)
         return NULL;
     if (root->node == base && (memory = released(root, value)) != NULL)
         return memory;
@@ -174,7 +176,7 @@ static int64_t elements(Region *region)
 static int move_elements(Handle *root, Region *region, Node *value, const char *from, const Py_ssize_t *paces)
 {
     Py_ssize_t steps[MOST_DIMS];
-    Memory *memory = own(root, value);
+    Memory *memory = own(root, value, &moved_at_once);
     Node *base = root->node;
     char *to = memory ? region_at(memory, base, region, steps) : NULL;
     if (to == NULL)
@@ -308,7 +310,7 @@ int move_within(Handle *root, Region *region, PyObject *view)
         || elements(region) > SMALL || !moves_at_once())
         return 0;
     view_forget(view);
-    Memory *memory = own(root, NULL);
+    Memory *memory = own(root, NULL, &moved_at_once);
     Node *base = root->node;
     Py_ssize_t rank = PyTuple_GET_SIZE(base->shape), size = dtypes[base->dtype].itemsize;
     if (memory == NULL || other.places != rank || region->places != rank)
@@ -370,7 +372,10 @@ PyObject *number_now(Node *node)
                   : NULL;
 }
 
-Memory *own_memory(Handle *root) { return own(root, NULL); }
+Memory *own_memory(Handle *root, int is_step)
+{
+    return own(root, NULL, is_step ? &read_before_steps : &moved_at_once);
+}
 
 /* Memory that others see, too, which a statement writes into at once; NULL, with or without an error, where it may not.
    What reads it is complete when its statement returns, but for what was recorded before others saw it. */
@@ -379,7 +384,7 @@ Memory *shared_memory(Handle *root)
     Node *base = root->node;
     Memory *memory = base != NULL ? external_memory(base) : NULL;
     if (memory == NULL || !memory->writable || is_in_lazy_block() || !moves_at_once()
-        || (Py_REFCNT(base) > 1 && let_read(root) < 0))
+        || (Py_REFCNT(base) > 1 && let_read(root, &moved_at_once) < 0))
         return NULL;
     base = root->node;
     memory = Py_REFCNT(base) == 1 ? external_memory(base) : NULL;

@@ -116,10 +116,11 @@ int scatter_now(PyObject *handle, PyObject *key, PyObject *value)
     PyObject *index = index_of(key, &arrays, AT_ONCE);
     int dtype = ((Handle *)root)->node->dtype, refused = index == NULL || (arrays && is_strict() && !is_numpys);
     PyObject *content = refused ? NULL : written(value, dtype);
-    PyObject *array = content ? writable_array(handle) : NULL;
+    PyObject *array = content ? writable_array(handle, arrays > 0) : NULL;
     int64_t most = arrays || is_numpys ? SEVERAL : AT_ONCE;
     int done = array != NULL && spot_of(handle, &spot) && reach(index, &spot) <= most
                && !(is_plain(value) && is_element(index, &spot) && PyTuple_GET_SIZE(handle_shape(value)) > 0)
+               && narrow(&array, &index, &spot)
                && put(array, index, content, is_plain(value) && handle_dtype(value) != dtype);
     Py_XDECREF(array);
     Py_XDECREF(content);

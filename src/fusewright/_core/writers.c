@@ -44,7 +44,7 @@ static PyObject *written_now(Writer *writer, PyObject *const *given, Py_ssize_t 
     int failed = 0;
     for (Py_ssize_t i = 1; i < all && !failed; i++)
         failed = (made[i] = read_operand(given[i], writer->limit)) == NULL;
-    if (!failed && (made[0] = writable_array(given[0])) != NULL) /* last: nothing is computed any more */
+    if (!failed && (made[0] = writable_array(given[0], 1)) != NULL) /* last: nothing is computed any more */
         result = PyObject_Vectorcall(writer->function, made, (size_t)many, names);
     if (result != NULL && result == made[0])
         Py_SETREF(result, Py_NewRef(given[0]));

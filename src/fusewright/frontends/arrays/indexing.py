@@ -196,10 +196,11 @@ def _ellipsis_length(entries: tuple[Entry, ...], shape: Shape) -> int:
 
 def _normalised(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
     """Index arrays as recorded int64 or bool values; the other entries as they are."""
-    return tuple(_index_node(entry) if is_array_index(entry) else entry for entry in entries)
+    return tuple(index_node(entry) if is_array_index(entry) else entry for entry in entries)
 
 
-def _index_node(entry: Entry) -> Node:
+def index_node(entry: Entry) -> Node:
+    """An index array as a recorded value of integers or booleans."""
     if isinstance(entry, Handle):
         node = entry._node
     else:
