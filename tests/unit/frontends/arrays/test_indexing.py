@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import itertools
 import random
-from array import array as Buffer  # noqa: N812
+from array import array as Buffer
 from typing import Any
 
 import numpy as np
