@@ -298,11 +298,10 @@ PyObject *turned_view(PyObject *handle, PyObject *shape, const int *order)
 /* An axis of an array of so many; -1 for none. */
 static int axis_of(PyObject *given, int rank)
 {
-    Py_ssize_t axis = PyLong_CheckExact(given) ? PyLong_AsSsize_t(given) : PY_SSIZE_T_MAX;
-    if (axis == -1 && PyErr_Occurred())
-        forgive();
+    int beyond = 1;
+    long axis = PyLong_CheckExact(given) ? PyLong_AsLongAndOverflow(given, &beyond) : 0;
     axis += axis < 0 ? rank : 0;
-    return axis >= 0 && axis < rank ? (int)axis : -1;
+    return !beyond && axis >= 0 && axis < rank ? (int)axis : -1;
 }
 
 static PyObject *transposed(PyObject *handle, PyObject *const *given, Py_ssize_t many)

@@ -110,3 +110,61 @@ def test_other_classes_get_memory_they_may_write() -> None:
         assert np.dot(y, x) == [True, True]
         y += 1.0
         assert float(y[1]) == 2.0
+
+
+class Strict:
+    """An object of a library that knows NumPy's arrays and numbers, by their classes."""
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+    def __array_ufunc__(
+        self, ufunc: Any, method: str, *inputs: Any, out: Any = (), **kwargs: Any
+    ) -> Any:
+        if not all(type(x) in (numpy.ndarray, Strict, int, float) for x in (*inputs, *out)):
+            return NotImplemented
+        held = [x.held if isinstance(x, Strict) else x for x in inputs]
+        if out:
+            kwargs["out"] = tuple(x.held if isinstance(x, Strict) else x for x in out)
+        return Strict(getattr(ufunc, method)(*held, **kwargs))
+
+    def __add__(self, other: Any) -> Any:
+        return numpy.add(self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return numpy.subtract(other, self)
+
+    def __lt__(self, other: Any) -> Any:
+        return numpy.less(self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return numpy.matmul(other, self)
+
+
+MEETINGS = """
+b + x
+x + b
+x - b
+b < x
+x > b
+x @ b
+np.add(x, b)
+np.add(b, x)
+np.hypot(x, b) + x
+np.multiply.outer(x[:3], b)
+np.add(x, 1, out=(b,))
+np.add(b, 1, out=(x,))
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("expression", MEETINGS)
+def test_other_libraries_that_refuse_our_arrays_get_numpys(expression: str) -> None:
+    for extent in (3, 700):
+        x, y = numpy.arange(float(extent)), numpy.arange(float(extent)) + 2
+        ours = fw.asarray(x.copy())
+        want = eval(expression, {"np": numpy, "x": x, "b": Strict(y.copy())})
+        found = eval(expression, {"np": np, "x": ours, "b": Strict(y.copy())})
+        assert type(found) is type(want) is Strict
+        assert type(found.held) is type(want.held)
+        assert numpy.array_equal(found.held, want.held)
+        assert numpy.array_equal(ours, x)

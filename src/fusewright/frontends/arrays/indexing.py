@@ -68,7 +68,7 @@ class Fancy:
 
 def parse(key: Any, shape: Shape) -> Basic | Fancy:
     """What a subscript names in an array of a shape."""
-    entries = key if type(key) is tuple else (key,)
+    entries = tuple(key) if isinstance(key, tuple) else (key,)
     for entry in entries:
         if type(entry) not in PLAIN and is_array_index(entry):
             return _parse_fancy(_normalised(entries), shape)
@@ -91,7 +91,9 @@ def is_array_index(entry: Entry) -> bool:
         return bool(entry._shape) or entry._dtype is BOOL
     if entry is None or entry is Ellipsis or isinstance(entry, slice):
         return False
-    return not hasattr(entry, "__index__") and hasattr(entry, "__array__")
+    if hasattr(entry, "__index__") or isinstance(entry, str | bytes):
+        return False
+    return hasattr(entry, "__array__") or (hasattr(entry, "__len__") and hasattr(entry, "__iter__"))
 
 
 def parse_basic(entries: tuple[Entry, ...], shape: Shape) -> Basic:

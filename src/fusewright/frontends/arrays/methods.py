@@ -140,6 +140,10 @@ class Methods(Handle):
     def dtype(self) -> np.dtype[Any]:
         return self._dtype.numpy
 
+    @dtype.setter
+    def dtype(self, dtype: Any) -> None:
+        shaping.set_dtype(self, as_dtype(dtype))
+
     @property
     def ndim(self) -> int:
         return len(self._shape)

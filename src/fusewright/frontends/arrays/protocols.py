@@ -25,7 +25,7 @@ from fusewright.frontends.arrays import (
 )
 from fusewright.frontends.arrays.core import Handle, wrap, wrap_array
 from fusewright.frontends.arrays.operators import op_of
-from fusewright.frontends.arrays.strangers import STRANGER, is_stranger, overrides
+from fusewright.frontends.arrays.strangers import STRANGER, asked, is_stranger, overrides
 from fusewright.ir.ops import MAP as ROWS
 
 _WRITABLE = 1
@@ -97,7 +97,7 @@ class Protocols(Handle):
             ) in core.handle_classes:
                 return OPERATORS[ufunc](left, array)
         if any(map(overrides, inputs)):
-            return NotImplemented
+            return asked(ufunc, method, inputs, kwargs)
         if any(map(is_stranger, inputs)):
             return opaque.delegate(
                 ufunc.__name__, getattr(ufunc, method), inputs, kwargs, why=STRANGER

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import math
 import operator
+import sys
 from sys import getrefcount
 from typing import Any
 
@@ -98,14 +99,31 @@ def set_shape(handle: Any, wanted: Any) -> None:
     if handle._base is None:
         handle._node = reshape_node(handle._node, after)
     else:
-        fresh: Any = reshape(make_view(handle._base, handle._link), after, copy=False)
-        handle._base, handle._link = fresh._base, fresh._link
-        handle._version = handle._cached = None
+        _become(handle, reshape(make_view(handle._base, handle._link), after, copy=False))
     _move_views(handle, Reshape(before, after))
 
 
-def _move_views(handle: Any, link: Reshape) -> None:
-    """Views of a handle that has another shape now: they see it as it was."""
+def set_dtype(handle: Any, row: DType) -> None:
+    """`x.dtype = ...`: the same bytes, from now on read as another element type."""
+    old, shape = handle._dtype, handle._shape
+    if row is old:
+        return
+    if handle._base is None:
+        handle._node = reinterpreted(handle, row)._node
+    else:
+        _become(handle, reinterpreted(make_view(handle._base, handle._link), row))
+    last = old.itemsize if row.itemsize != old.itemsize else 0
+    _move_views(handle, Window(old, shape, 0, last))
+
+
+def _become(handle: Any, view: Any) -> None:
+    """A view names what another one does."""
+    handle._base, handle._link = view._base, view._link
+    handle._version = handle._cached = None
+
+
+def _move_views(handle: Any, link: Reshape | Window) -> None:
+    """Views of a handle that has another shape or element type now: they see it as it was."""
     known = [each for each in gc.get_referrers(handle) if type(each) is core.view_class]
     as_before = make_view(handle, link)
     for view in known:
@@ -266,6 +284,8 @@ def broadcast_to(x: Any, shape: Any) -> Any:
     lead = len(want) - len(have)
     if lead < 0 or any(a not in (1, b) for a, b in zip(have, want[lead:], strict=True)):
         raise record.mismatch("broadcast_to", [have, want])
+    if math.prod(filter(None, want)) > sys.maxsize // handle._dtype.itemsize:
+        raise ValueRangeError("Maximum allowed dimension exceeded", why=f"the shape is {want}")
     places = tuple(
         (-1, 0, 0) if n == 1 and want[lead + dim] != 1 else (lead + dim, 0, 1)
         for dim, n in enumerate(have)

@@ -56,6 +56,21 @@ def overrides(operand: Any) -> bool:
     return protocol is not None and protocol is not np.ndarray.__array_ufunc__
 
 
+def asked(ufunc: np.ufunc, method: str, inputs: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """What the operands of other libraries make of a ufunc with arrays of ours.
+
+    One that does not know our arrays (it tells by their class, or returns `NotImplemented`) is
+    asked once more with NumPy's arrays on our memory, which is what it would see without us.
+    """
+    for operand in filter(overrides, inputs):
+        result = operand.__array_ufunc__(ufunc, method, *inputs, **kwargs)
+        if result is not NotImplemented:
+            return result
+    return opaque.delegate(
+        ufunc.__name__, getattr(ufunc, method), inputs, kwargs, why=opaque.FOREIGN
+    )
+
+
 PYTHON: dict[str, Callable[..., Any]] = {
     "add": python.add, "subtract": python.sub, "multiply": python.mul, "divide": python.truediv,
     "floor_divide": python.floordiv, "remainder": python.mod, "power": python.pow,

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import collections
 import itertools
 import random
+from array import array as Buffer
 from typing import Any
 
 import numpy as np
 import pytest
 
+import fusewright as fw
 import fusewright.frontends.arrays as fa
+import fusewright.numpy as fnp
 
 I = np.array([[0, 2], [-1, 1]])  # noqa: E741
 J = np.array([1, 0])
@@ -222,3 +226,73 @@ def test_subscripts_of_all_kinds_together() -> None:
             base = np.arange(np.prod(shape)).reshape(shape)
             want = result(base.copy(), key, value)
             assert result(fa.asarray(base.copy()), key, value) == want, (shape, key, value)
+
+
+SUBSCRIPTS = {
+    "bytearray": bytearray(b"\1\2"),
+    "empty bytearray": bytearray(),
+    "memoryview": memoryview(Buffer("q", [1, 2, 3])),
+    "array.array": Buffer("l", [3, 1]),
+    "array.array of floats": Buffer("d", [3, 1]),
+    "deque": collections.deque([1, 2]),
+    "namedtuple": collections.namedtuple("Place", "i j")(1, 0),
+    "user's list": collections.UserList([2, 1]),
+    "set": {1, 2},
+    "dict": {1: 2},
+    "keys": {1: 1}.keys(),
+    "text": "ab",
+    "bytes": b"\1\2",
+    "float": 1.5,
+    "object": object(),
+    "beyond": 10**30,
+}
+
+
+def subscripted(module: Any, shape: tuple[int, ...], key: Any) -> list[Any]:
+    x = module.asarray(np.arange(1800).reshape(shape).copy())
+    found: list[Any] = []
+    for use in (
+        lambda: np.asarray(x[key]).tolist(),
+        lambda: np.asarray(x[:5][key]).tolist(),
+        lambda: x.__setitem__(key, 7),
+        lambda: x[1:].__setitem__(key, 9),
+    ):
+        try:
+            found.append(use())
+        except Exception as error:  # noqa: BLE001
+            found.append(next(k for k in type(error).__mro__ if k.__module__ == "builtins"))
+    return [*found, np.asarray(x).tolist()]
+
+
+@pytest.mark.parametrize("name", SUBSCRIPTS)
+@pytest.mark.parametrize("shape", [(1800,), (900, 2)])
+def test_subscripts_of_any_class_are_numpys(name: str, shape: tuple[int, ...]) -> None:
+    """What is neither an integer nor a slice is an index array, if NumPy makes one of it."""
+    assert subscripted(fw, shape, SUBSCRIPTS[name]) == subscripted(np, shape, SUBSCRIPTS[name])
+
+
+BEYOND = """
+x.swapaxes(0, big)
+x.transpose(0, big, 1)
+x.transpose((0, 1, big))
+np.transpose(x, (big, 0, 1))
+np.moveaxis(x, big, 0)
+np.broadcast_to(x, (big, 30, 10, 3))
+np.broadcast_to(x, (2**60, 30, 10, 3))
+np.broadcast_to(x, (2**40, 30, 10, 3)).shape
+x.sum(axis=(0, big))
+x.reshape(big, -1)
+np.flip(x, big)
+np.roll(x, 1, axis=big)
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("expression", BEYOND)
+def test_integers_that_no_axis_and_no_extent_can_be(expression: str) -> None:
+    found = []
+    for module, x in ((np, np.ones((30, 10, 3))), (fnp, fw.asarray(np.ones((30, 10, 3))))):
+        try:
+            found.append(eval(expression, {"np": module, "x": x, "big": 10**30}))
+        except Exception as error:  # noqa: BLE001
+            found.append(next(k for k in type(error).__mro__ if k.__module__ == "builtins"))
+    assert found[0] == found[1]

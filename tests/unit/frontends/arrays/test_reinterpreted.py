@@ -55,3 +55,26 @@ def test_views_as_other_types(name: str) -> None:
         want = outcome(np, VIEWS[name], a.copy(), new)
         assert outcome(fnp, VIEWS[name], fw.asarray(a.copy()), new) == want, (old, new)
         assert outcome(fnp, VIEWS[name], fw.asarray(a) * 1, new) == want, (old, new, "pending")
+
+
+def retyped(module: Any, view: Callable[..., Any], x: Any, dtype: str) -> Any:
+    """What an array and views made before are after `x.dtype = ...` and writes through all."""
+    seen = view(module, x)
+    try:
+        beside = seen[..., 1:]
+        before = seen.copy()
+        seen.dtype = dtype
+    except Exception as error:  # noqa: BLE001
+        return next(k for k in type(error).__mro__ if k.__module__ == "builtins")
+    seen[...] = seen + seen.dtype.type(1)
+    beside[:1] = 3
+    return [(a.shape, str(a.dtype), np.asarray(a).tobytes()) for a in (seen, beside, before, x)]
+
+
+@pytest.mark.parametrize("name", [name for name in VIEWS if "repeated" not in name])
+def test_dtypes_set_in_place(name: str) -> None:
+    for old, new in itertools.product(("u1", "i2", "f4", "c16"), TYPES):
+        a = (np.arange(120) % 7).reshape(20, 6).astype(old)
+        want = retyped(np, VIEWS[name], a.copy(), new)
+        assert retyped(fnp, VIEWS[name], fw.asarray(a.copy()), new) == want, (old, new)
+        assert retyped(fnp, VIEWS[name], fw.asarray(a) * 1, new) == want, (old, new, "pending")
