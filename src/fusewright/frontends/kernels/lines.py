@@ -338,6 +338,7 @@ ROWS: dict[Any, Named] = {
     np.sort: Named(("a", "axis", "kind"), _sorted),
     np.argsort: _ARGSORT,
     np.median: Named(("a",), _flat_row(_ARRAYS.median)),
+    np.nanmedian: Named(("a",), _flat_row(_ARRAYS.nanmedian)),
     np.percentile: Named(("a", "q"), _share(100.0), 2),
     np.quantile: Named(("a", "q"), _share(1.0), 2),
     np.unique: Named(("a",), _flat_row(_ARRAYS.unique)),
