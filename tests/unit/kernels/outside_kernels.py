@@ -58,3 +58,11 @@ def with_more(a: Any, p: Any) -> Any:
 
 def abs_of(x: Any, *rest: Any) -> Any:
     return abs(x) + len(rest)
+
+
+@fw.kernel
+def ranges(n: Any) -> Any:
+    a = np.arange(1, n, dtype=np.uint32)
+    b = np.arange(n, dtype=np.int64) * 2
+    c = np.arange(n, step=2)
+    return a, b, c, np.arange(0.5, n, 0.25, dtype=np.float64), np.arange(2, n, 3)

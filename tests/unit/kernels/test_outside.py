@@ -43,6 +43,11 @@ def test_more_arguments() -> None:
     same_as_cpython(kernels.with_more, reals(4), (3, 0.5))
 
 
+@pytest.mark.parametrize("n", [0, 1, 2, 9])
+def test_ranges_of_types(n: int) -> None:
+    same_as_cpython(kernels.ranges, n)
+
+
 def test_starred_arguments_of_numpys_are_refused() -> None:
     @fw.kernel
     def kernel(a: Any, p: Any) -> Any:
