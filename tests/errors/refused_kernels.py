@@ -99,15 +99,17 @@ def maybe_unassigned_branch(a, n):
 def conflicting(a, n):
     x = a[0]
     for i in range(n):
-        x = i  # <
+        if a[i] < 2:
+            x = i  # <
     a[1] = x
 
 
 @fw.kernel
 def conflicting_branches(a, n):
     x = 0.5
-    if n > 2:
-        x = a[0] > 1  # <
+    for i in range(n):
+        if i > 2:
+            x = a[0] > 1  # <
     a[1] = x
 
 
@@ -122,8 +124,9 @@ def path_dependent(a, b, n):
 @fw.kernel
 def number_or_tuple(a, n):
     x = 1
-    if n > 2:
-        x = (1, 2)  # <
+    for i in range(n):
+        if i > 2:
+            x = (1, 2)  # <
     a[0] = x
 
 

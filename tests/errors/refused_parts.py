@@ -42,17 +42,16 @@ def too_few_names(m):
 
 @fw.kernel
 def chosen_by_a_branch(a, b):
-    if a[0] > 0:
-        r = a * 2
-    else:
-        r = a * 3  # <
-    b[:] = r
+    r = a
+    for i in range(len(a)):
+        if a[i] > 0:
+            r = b  # <
+    b[:] = r * 2
 
 
 @fw.kernel
 def chosen_by_a_condition(a, b):
-    c = a if a[0] > 0 else b  # <
-    c[0] = 1
+    b[0] = np.sum(a if a[0] > 0 else b)  # <
 
 
 @fw.kernel

@@ -196,14 +196,17 @@ PAGES: dict[str, Page] = {
         "have one type or another as the values are, the kernel is refused.",
         "Convert with `int()`, `float()` or `np.float64()`, or write a literal.",
         _KERNEL
-        + "def either(a, n):\n    a[0] = n if a[1] > 0 else 0.5\n\n\neither(np.ones(3), 3)\n",
+        + "def either(a, n):\n    a[0] = 1 + (n if a[1] > 0 else 0.5)\n\n\neither(np.ones(3), 3)\n",
     ),
     "FW206": Page(
         "A name that is one thing on one path and another on another",
-        "After a branch or a loop a name has one kind: a number, or an array of one shape and "
-        "element type.",
-        "Give it the same kind on both paths, or two names.",
-        _KERNEL + "def choose(a, b, n):\n    c = a if n > 0 else b\n    c[0] = 1.0\n\n\n"
+        "After a branch or a loop a name stands for one thing: a number, or one array. Where a "
+        "branch leaves it with different ones, what follows is compiled for each path; that cannot "
+        "be done where the next iteration of a loop follows, or where the choice stands inside an "
+        "expression.",
+        "Give it the same kind on both paths, or two names; write a choice inside an expression as "
+        "an assignment of its own.",
+        _KERNEL + "def choose(a, b, n):\n    return (a if n > 0 else b).sum()\n\n\n"
         "choose(np.ones(3), np.ones((3, 3)), 1)\n",
     ),
     "FW207": Page(

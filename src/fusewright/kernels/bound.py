@@ -19,6 +19,7 @@ import numpy as np
 from fusewright._core import native
 from fusewright.base.options import Options
 from fusewright.base.values import dataclass
+from fusewright.frontends.kernels.inputs import ROOM
 from fusewright.frontends.kernels.returned import Returned
 from fusewright.frontends.kernels.values import Kind, NumberKind, Path
 from fusewright.ir.dtypes import DType, component
@@ -225,6 +226,7 @@ class _Call:
         self.places, self.leaves = places, leaves
         self.paths = dict(zip(self.kernel.given, self.translated.paths, strict=True))
         self.fresh = [number for number, path in self.paths.items() if path is None]
+        self.room = found.room
         self.fits = () if is_of_shapes(found) else self.translated.fits
         plain = not self.translated.makes and results.is_of_numbers(self.translated.result)
         self.at_once = plain and not self.fits
@@ -277,6 +279,8 @@ class _Call:
         return self.places[path]
 
     def _number(self, path: Path, dtype: DType) -> WordSource:
+        if path == (ROOM,):
+            return WordSource(CONSTANT, self.room)
         part = -1
         if path not in self.places and path[-1] in _PARTS:
             path, part = path[:-1], _PARTS.index(str(path[-1]))
@@ -297,17 +301,19 @@ class _Call:
             if a in given and b in given
         )
 
-    def make(self) -> Callable[[tuple[Any, ...]], tuple[NDArray, ...]] | None:
-        """What allocates the arrays of a call."""
+    def make(self) -> Callable[[tuple[Any, ...]], tuple[NDArray, ...] | None] | None:
+        """What allocates the arrays of a call; None where it is not like those any more."""
         if self.at_once:
             return None
         shapes = [
             (self._shape(number), self.kernel.buffers[number].dtype.numpy) for number in self.fresh
         ]
 
-        fits, fit = self.fits, self._conditions()
+        fits, fit, found, room = self.fits, self._conditions(), self.found, self.room
 
-        def made(leaves: tuple[Any, ...]) -> tuple[NDArray, ...]:
+        def made(leaves: tuple[Any, ...]) -> tuple[NDArray, ...] | None:
+            if found.room != room:  # another call has needed more since: this one goes the long way
+                return None
             if fit is not None and not all(fit(leaves)):
                 for each in fits:
                     meet_fit(each, self._known(leaves))
@@ -343,7 +349,9 @@ class _Call:
         constants, where = {}, {}
         for param in {node.attr for node in postorder(numbers) if node.name == "param"}:
             source = self.kernel.arguments[param]
-            if source.what == "scalar":
+            if source.what == "scalar" and self.translated.scalars[source.slot] == (ROOM,):
+                constants[param] = self.room
+            elif source.what == "scalar":
                 if self.kernel.dtypes[param].numpy.kind not in "if":
                     raise Unfit
                 where[param] = self._place(self.translated.scalars[source.slot])

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from fusewright.frontends.kernels.inputs import ROOM
+from fusewright.kernels.full import Full
 from fusewright.kernels.specialise import Specialised, memories
 
 
-class Full(Exception):
-    """A list has no room for that many items."""
-
-    def __init__(self, needed: int) -> None:
-        super().__init__(needed)
-        self.needed = needed
+def is_unwritten(found: Specialised) -> bool:
+    """Whether a call that ends for want of room has changed nothing that is the caller's."""
+    given, written = found.kernel.given, found.kernel.written
+    paths = zip(given, found.translated.paths, strict=True)
+    return not any(path is not None and number in written for number, path in paths)
 
 
 def run(

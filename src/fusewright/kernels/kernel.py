@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 from fusewright._core import native
 from fusewright.base.errors import ArgumentError, FusewrightError
 from fusewright.base.options import current
+from fusewright.kernels.full import Full
 from fusewright.kernels.kernel_data import Fuse, Integers, KernelData, plain_function
 from fusewright.runtime.listening import listeners
 
@@ -43,7 +44,10 @@ class Kernel(KernelData, Generic[P, R]):
             if recorded is not NotImplemented:
                 return recorded  # type: ignore[no-any-return]
         if self.cache is not None and not listeners:
-            done = self.cache.run(args, kwargs)
+            try:
+                done = self.cache.run(args, kwargs)
+            except Full:  # nothing of the caller's has been written
+                done = NotImplemented
             if done is not NotImplemented:
                 return done  # type: ignore[no-any-return]
         # Imported here: as above, and an import that has happened costs a fraction of a call.

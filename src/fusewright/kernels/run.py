@@ -22,12 +22,14 @@ from fusewright.base.errors import (
 from fusewright.base.options import Options, current
 from fusewright.frontends.arrays import core
 from fusewright.frontends.kernels.context import Settings
+from fusewright.frontends.kernels.inputs import ROOM
 from fusewright.frontends.kernels.values import Path, StaticKind
 from fusewright.ir.loops import raised
 from fusewright.ir.loops.statements import Check
 from fusewright.ir.nest import Source
 from fusewright.kernels import bound, drawing, growing, lazy, requirements, results, specialise
 from fusewright.kernels.arguments import kind_of, plain_number
+from fusewright.kernels.full import Full
 from fusewright.kernels.guards import Unfit
 from fusewright.kernels.specialise import Specialised, apart, large_ones, memories, with_facts
 from fusewright.runtime.listening import listeners
@@ -86,7 +88,7 @@ def _once(
         if (
             compiled is not None
             and not options.verify
-            and not found.translated.grows
+            and not (found.translated.grows and not growing.is_unwritten(found))
             and not found.translated.draws
             and requirements.is_settled(found, compiled.kernel.disjoint)
         ):
@@ -104,7 +106,8 @@ def _remember(
 ) -> None:
     if native is not None:
         with suppress(Unfit):
-            bound.learn(kernel, found, compiled, arguments, options, failed)
+            given = {name: value for name, value in arguments.items() if name != ROOM}
+            bound.learn(kernel, found, compiled, given, options, failed)
 
 
 def specialised(kernel: KernelData, arguments: Mapping[str, Any], options: Options) -> Specialised:
@@ -259,7 +262,7 @@ def failed(check: Check, values: tuple[Any, ...], loops: tuple[Any, ...]) -> Exc
     if check.reason == "raised":
         return raised.error(check.message, values)
     if check.reason == "room":
-        return growing.Full(int(values[0]))
+        return Full(int(values[0]))
     names = ", ".join(f"{n} = {v}" for (n, _), v in zip(check.loops, loops, strict=True))
     return _ERRORS[check.reason](
         check.message.format(*(value.item() for value in values)),

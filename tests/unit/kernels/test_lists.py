@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.kernel_runs import loaded, same_as_cpython
+from tests.kernel_runs import is_known, loaded, same_as_cpython
 from tests.unit.kernels import list_kernels as lists
 
 import fusewright as fw
@@ -150,3 +150,43 @@ def test_random_programs(part: int, tmp_path: Path) -> None:
             else:
                 assert found == wanted, (seed, found, wanted)
     assert ran > 8
+
+
+@fw.kernel
+def doubled(a: Any, n: Any) -> Any:
+    found, held = [], []
+    for i in range(n):
+        held.append(a[i % len(a)])
+        if len(held) > 2:
+            found.append((i, held[-2] + held[-1]))
+    return found, np.array(held)
+
+
+@fw.kernel
+def noted(a: Any, n: Any) -> Any:
+    places = [0]
+    for i in range(n):
+        places.append(i)
+        a[i % len(a)] += 1
+    return places
+
+
+def test_like_calls_are_the_cores_however_long_the_lists_get() -> None:
+    """A list that is full in a call of the core's has the call made again, with more room."""
+    a = np.linspace(0, 1, 5)
+    for n in (4, 4, 4, 3000, 4, 5000, 5000, 7, 0):
+        found, wanted = doubled(a, n), doubled.__wrapped__(a, n)
+        assert found[0] == wanted[0]
+        assert [type(x) for pair in found[0] for x in pair] == [
+            type(x) for pair in wanted[0] for x in pair
+        ]
+        np.testing.assert_array_equal(found[1], wanted[1])
+    assert is_known(doubled, a, 7)
+
+
+def test_calls_that_write_into_arguments_put_back_what_a_full_list_left() -> None:
+    a, b = np.zeros(3), np.zeros(3)
+    for n in (4, 4, 2000, 5, 9000):
+        assert noted(a, n) == noted.__wrapped__(b, n)
+        np.testing.assert_array_equal(a, b)
+    assert not is_known(noted, a, 7)

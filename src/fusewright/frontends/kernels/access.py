@@ -31,6 +31,7 @@ from fusewright.frontends.kernels.values import (
     Growing,
     ListValue,
     Method,
+    NamedItems,
     Number,
     Record,
     SliceValue,
@@ -72,6 +73,8 @@ def attribute(t: Translation, node: ast.Attribute) -> Value:
     span = t.span(node)
     if isinstance(value, Static):
         return t.inputs.module_attribute(t.frame.function, value, node.attr, span)
+    if isinstance(value, NamedItems) and node.attr in value.names:
+        return value.items[value.names.index(node.attr)]
     if isinstance(value, Record):
         return records.attribute(t, value, node)
     if isinstance(value, Struct):

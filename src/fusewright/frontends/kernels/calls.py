@@ -63,11 +63,12 @@ from fusewright.ir.loops.statements import Print, Shown
 
 def call(t: Translation, node: ast.Call) -> Value:
     """`function(arguments)`."""
-    if any(isinstance(arg, ast.Starred) for arg in node.args) or any(
-        keyword.arg is None for keyword in node.keywords
+    function = t.expression(node.func)
+    starred = any(isinstance(arg, ast.Starred) for arg in node.args)
+    if any(keyword.arg is None for keyword in node.keywords) or (
+        starred and not _is_written(function)
     ):
         raise t.refuse(node, "a starred argument", help="write the arguments one by one")
-    function = t.expression(node.func)
     if isinstance(function, Static):
         return _static_call(t, node, function.value)
     if isinstance(function, Method):
@@ -78,6 +79,19 @@ def call(t: Translation, node: ast.Call) -> Value:
         same_integers(t, node, function.target)
         return inline(t, node, function.function, function.instance)
     raise t.refuse(node, f"{described(function)} cannot be called")
+
+
+def _is_written(function: Value) -> bool:
+    """Whether a call is inlined: the function is the user's, written in Python."""
+    if isinstance(function, Static):
+        plain = getattr(function.value, "py_func", None) or getattr(
+            function.value, "__wrapped__", function.value
+        )
+        ours = (__package__.split(".")[0], "numpy")
+        return (
+            isinstance(plain, FunctionType) and (plain.__module__ or "").split(".")[0] not in ours
+        )
+    return isinstance(function, Closure | Bound)
 
 
 def _row(target: Any) -> Any:

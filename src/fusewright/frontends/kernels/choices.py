@@ -10,7 +10,7 @@ from typing import Any
 
 from fusewright.base.errors import KernelPathError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import elements, elementwise, list_methods, lists, types
+from fusewright.frontends.kernels import apart, elements, elementwise, list_methods, lists, types
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.elements import truth
 from fusewright.frontends.kernels.joins import SlotTree
@@ -267,13 +267,17 @@ def choose(
     if isinstance(a, Number) and isinstance(b, Number) and not first and not second:
         wide = types.held(a).takes(b)
         if wide is None:
-            raise _conflict(t, a, b)
+            refused = _conflict(t, a, b)
+            t.paths.meeting = apart.place_of(t, node)
+            raise refused
         if _is_harmless(a.expr) and _is_harmless(b.expr):
             x, y = (types.converted(each, wide.dtype, span) for each in (a, b))
             return Number(op("where", condition.expr, x, y), wide.origin, span)
     if isinstance(node, ast.IfExp) and (elementwise.is_array(a) or elementwise.is_array(b)):
+        t.paths.meeting = apart.place_of(t, node)
         _same_array(node, a, b, span)
-    tree = SlotTree("_", (*t.frame.instance, span, "choice", place))
+    meeting = apart.place_of(t, node)
+    tree = SlotTree("_", (*t.frame.instance, span, "choice", place), place=meeting)
     with t.block() as first_block:
         t.out += first
         tree.write(t, a, span)

@@ -126,6 +126,16 @@ class Frame:
 
 
 @dataclass(slots=True)
+class Paths:
+    """Of paths that are kept apart (`apart`): `meeting` is the join whose paths give a name its
+    value now; `peeled` are the loops whose first iteration stands before them.
+    """
+
+    meeting: Any = None
+    peeled: dict[int, ast.stmt] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class LoopFrame:
     """A loop being translated: where `break` and `continue` go, and what is live there."""
 
@@ -177,9 +187,9 @@ class Translation:
         self.loop_names: list[tuple[str, Expr]] = []
         self.branches: list[Expr] = []
         self.discarded: ast.expr | None = None
-        self.inlined = 0
+        self.paths = Paths()
         self.owners: dict[Any, tuple[Frame, str]] = {}
-        self.labels = self.indices = self.depth = self.conditional = 0
+        self.labels = self.indices = self.depth = self.conditional = self.inlined = 0
         self._expressions = expressions
         self._statements = statements
         self._sequence = sequence

@@ -155,6 +155,21 @@ def _angle(factor: float) -> Row:
     return row
 
 
+def _numpy_angle(degrees: bool) -> Row:
+    """`np.degrees` or `np.radians`: a product with the factor in the result's own type."""
+
+    def angle(number: Number, span: Span) -> Number:
+        kind = float if number.origin == "python" else number.dtype.numpy
+        row = dtypes.from_numpy(np.result_type(kind, np.float16))
+        if number.dtype.is_complex or row is None or row.numpy.itemsize < 4:
+            raise KernelTypeError(f"np.degrees or np.radians of {describe(number)}", span)
+        of = row.numpy.type
+        factor = const(of(180) / of(np.pi) if degrees else of(np.pi) / of(180), row)
+        return Number(op("multiply", types.converted(number, row, span), factor), "numpy", span)
+
+    return _each_of(angle)
+
+
 def _whole(name: str) -> Row:
     """To an int: `math.floor` and its like."""
 
@@ -361,6 +376,8 @@ _ROWS: dict[Any, Row] = {
     int: _python_type(INT64, int),
     float: _python_type(FLOAT64, float),
     bool: _python_type(BOOL, bool),
+    **dict.fromkeys((np.radians, np.deg2rad), _numpy_angle(False)),
+    **dict.fromkeys((np.degrees, np.rad2deg), _numpy_angle(True)),
     np.angle: _each_of(complexes.numpy_angle),
     np.conjugate: _each_of(complexes.conjugate),
     np.iscomplex: _each_of(complexes.has_imaginary(True)),

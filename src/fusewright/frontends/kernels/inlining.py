@@ -11,6 +11,7 @@ from typing import Any, get_args
 from fusewright.base.errors import KernelCallError, UnassignedError, UnsupportedError
 from fusewright.frontends.kernels import chosen, types
 from fusewright.frontends.kernels.context import Frame, Translation
+from fusewright.frontends.kernels.elements import items_of
 from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.liveness import Liveness, assigned, leaves, nested_reads
 from fusewright.frontends.kernels.operators import operands
@@ -92,9 +93,14 @@ def _given(
     """What the parameters are bound to, the arguments computed."""
     if len(t.frames) > DEEPEST:
         raise t.refuse(node, f"more than {DEEPEST} calls inside one another")
-    given = operands(t, [*node.args, *(keyword.value for keyword in node.keywords)])
+    nodes = [each.value if isinstance(each, ast.Starred) else each for each in node.args]
+    given = operands(t, [*nodes, *(keyword.value for keyword in node.keywords)])
     given = [t.lasting(value) for value in given]
-    values, named_values = given[: len(node.args)], given[len(node.args) :]
+    named_values = given[len(nodes) :]
+    values: list[Value] = []
+    for each, value in zip(node.args, given, strict=False):
+        starred = isinstance(each, ast.Starred)
+        values += items_of(t, value, each) if starred else [value]
     names = [str(keyword.arg) for keyword in node.keywords]
     if instance is not None:
         values.insert(0, instance)
@@ -176,9 +182,11 @@ def _parameters(
         raise KernelCallError(f"{label}: {error}", span) from None
     env: dict[str, Any] = {}
     for name, parameter in signature.parameters.items():
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            raise t.refuse(node, f"{label} takes *{name}")
-        if name in bound.arguments:
+        if parameter.kind is parameter.VAR_KEYWORD:
+            raise t.refuse(node, f"{label} takes **{name}")
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            env[name] = TupleValue(tuple(bound.arguments.get(name, ())))
+        elif name in bound.arguments:
             env[name] = bound.arguments[name]
         else:
             env[name] = default(label, name, parameter.default, span)

@@ -22,6 +22,7 @@ from fusewright.frontends.kernels.values import (
     ArrayKind,
     ArrayRef,
     Kind,
+    NamedItems,
     Number,
     NumberKind,
     Path,
@@ -336,7 +337,8 @@ def constant(found: Any, span: Span) -> Value | None:
         return None if row is None else Number(const(found, row), "numpy", span)
     if isinstance(found, tuple):
         items = tuple(constant(item, span) or Static(item) for item in found)
-        return TupleValue(items)
+        names = getattr(found, "_fields", None)
+        return TupleValue(items) if names is None else NamedItems(items, names)
     return None
 
 

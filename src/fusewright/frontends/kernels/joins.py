@@ -91,7 +91,7 @@ class SlotTree(Assignable):
 
     The variable `flag`, where there is one, says while the kernel runs whether it has a value;
     `owner` finds that need again when the kernel is translated anew.  `nesting` is how many loops
-    are around its join.
+    are around its join, `place` which join that is (`apart`).
     """
 
     name: str
@@ -101,6 +101,7 @@ class SlotTree(Assignable):
     flag: int | None = None
     owner: Any = None
     nesting: int = 0
+    place: Any = None
 
     def mark(self, t: Translation, span: Span) -> None:
         """It has a value from here on."""
@@ -132,7 +133,9 @@ class SlotTree(Assignable):
         if isinstance(value, TupleValue):
             fixed = [t.fixed(v) if isinstance(v, Number) else v for v in value.items]
             value = TupleValue(tuple(fixed))
+        t.paths.meeting = self.place
         self._store(t, value, span)
+        t.paths.meeting = None
         self.mark(t, span)
 
     def _store(self, t: Translation, value: Value, span: Span) -> None:

@@ -80,6 +80,21 @@ def median(a: Any) -> Any:
     return found
 
 
+def nanmedian(a: Any) -> Any:
+    """`np.nanmedian(a)`."""
+    kept = np.empty(len(a), a.dtype)
+    n = 0
+    for i in range(len(a)):
+        if a[i] == a[i]:
+            kept[n] = a[i]
+            n += 1
+    ordered = np.sort(kept[:n])
+    found = np.nan * a[:1].sum() if n == 0 else ordered[n // 2] / 1
+    if n > 0 and n % 2 == 0:
+        found = (ordered[n // 2 - 1] / 1 + found) / 2
+    return found
+
+
 def linspace(start: Any, stop: Any, num: Any) -> Any:
     """`np.linspace(start, stop, num)`, in NumPy's steps."""
     out = np.empty(num)

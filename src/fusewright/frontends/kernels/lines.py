@@ -13,6 +13,7 @@ import numpy as np
 from fusewright.base.errors import KernelReductionError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import (
+    array_rows,
     elements,
     elementwise,
     fresh,
@@ -40,7 +41,7 @@ from fusewright.frontends.kernels.values import (
 )
 from fusewright.ir import dtypes
 from fusewright.ir.dtypes import FLOAT64, INT64, DType
-from fusewright.ir.expr import Expr, const
+from fusewright.ir.expr import Expr, cast, const
 
 Places = tuple[Expr, ...]
 NamedRow = Callable[[Translation, ast.Call, Given], Value]
@@ -327,17 +328,43 @@ def _bincount(t: Translation, node: ast.Call, given: Given) -> Value:
     return out
 
 
+def _arange(t: Translation, node: ast.Call, given: Given) -> Value:
+    """`np.arange(start, stop, step, dtype)`; whole numbers may be of any type of integers."""
+    zero: Value = Number(const(0, INT64), "python", t.span(node))
+    if is_absent(given, "stop") and not is_absent(given, "step"):
+        given = {**given, "start": zero, "stop": given["start"]}
+    row = array_rows.row_of(np.arange)
+    assert row is not None
+    names = [name for name in ("start", "stop", "step") if not is_absent(given, name)]
+    found = row(t, node, [given[name] for name in names])
+    if is_absent(given, "dtype"):
+        return found
+    kind = given["dtype"]
+    wanted = dtypes.from_numpy(kind.value) if isinstance(kind, Static) else None
+    dtype = elementwise.dtype_of(t, found, t.span(node))
+    if wanted is None or not (wanted is dtype or (wanted.is_integer and dtype.is_integer)):
+        what = f"np.arange of {described(kind)}"
+        raise t.refuse(node, what, help="convert the array: np.arange(n).astype(dtype)")
+
+    def converted(each: list[Number]) -> Number:
+        return Number(cast(each[0].expr, wanted), "numpy", t.span(node))
+
+    return elementwise.computed(t, [found], converted, t.span(node))
+
+
 _SORT = Named(("a", "axis", "kind"), _sort_in_place)
 _ARGSORT = Named(("a", "axis", "kind"), _argsort)
 _SEARCH = Named(("a", "v", "side"), _searchsorted, 2)
 _CUMSUM = Named(("a", "axis"), _cumulative(_ARRAYS.cumulative_sum))
 _CUMPROD = Named(("a", "axis"), _cumulative(_ARRAYS.cumulative_product))
 ROWS: dict[Any, Named] = {
+    np.arange: Named(("start", "stop", "step", "dtype"), _arange),
     np.cumsum: _CUMSUM,
     np.cumprod: _CUMPROD,
     np.sort: Named(("a", "axis", "kind"), _sorted),
     np.argsort: _ARGSORT,
     np.median: Named(("a",), _flat_row(_ARRAYS.median)),
+    np.nanmedian: Named(("a",), _flat_row(_ARRAYS.nanmedian)),
     np.percentile: Named(("a", "q"), _share(100.0), 2),
     np.quantile: Named(("a", "q"), _share(1.0), 2),
     np.unique: Named(("a",), _flat_row(_ARRAYS.unique)),

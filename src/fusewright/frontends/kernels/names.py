@@ -6,7 +6,7 @@ import ast
 
 from fusewright.base.errors import UnassignedError
 from fusewright.base.source import Span
-from fusewright.frontends.kernels import unassigned
+from fusewright.frontends.kernels import apart, unassigned
 from fusewright.frontends.kernels.context import Assignable, Maybe, Translation
 from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.values import Number, Value
@@ -20,6 +20,8 @@ def look_up(t: Translation, node: ast.Name) -> Value:
         return unassigned.read(t, node, binding.tree)
     if binding is None:
         if t.frame.is_local(node.id):
+            if apart.is_any(t):  # another path has a value
+                return unassigned.absent(t, node)
             raise UnassignedError(
                 f"`{node.id}` is read before it is assigned",
                 t.span(node),

@@ -102,10 +102,11 @@ def _in_the_midst(what: str, found: ArrayRef | View, span: Span) -> KernelReturn
 
 
 def _same(t: Translation, array: ArrayRef, span: Span) -> ArrayRef:
-    """Several statements return one array: what the others return is copied into it."""
+    """Several statements return one new array: what the others make is copied into it."""
     before = t.frame.returned.form
     if (
         not isinstance(before, ArrayRef)
+        or (array.buffer not in t.inputs.made and not array.local)
         or before == array
         or before.buffer not in t.inputs.made
         or before.window

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from fusewright.base.errors import KernelPathError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import (
+    apart,
+    peeling,
     swaps,
     unassigned,
     vectors,
@@ -23,7 +25,7 @@ from fusewright.frontends.kernels.values import (
     describe,
 )
 from fusewright.ir.expr import op
-from fusewright.ir.loops.statements import If, Leave
+from fusewright.ir.loops.statements import If, Leave, Statement
 
 Tail = frozenset[int]
 NO_TAIL: Tail = frozenset()
@@ -50,7 +52,16 @@ def sequence(t: Translation, body: Sequence[ast.stmt], after: Names, tail: Tail)
                 second += rest
             branch(t, node, first, second, after, tail)
             return
+        separate = isinstance(node, ast.If) and not is_last and apart.is_apart(t, node)
+        if isinstance(node, ast.If) and separate and t.depth < DEEPEST:
+            ends = [
+                [*p, *([] if leaves(p) else body[place + 1 :])] for p in (node.body, node.orelse)
+            ]
+            branch(t, node, ends[0], ends[1], after, tail, True)
+            return
         exchanged = swaps.rewritten(t, node, body[place + 1 :], after)
+        if exchanged is None:
+            exchanged = peeling.rewritten(t, node, body[place + 1 :])
         if exchanged is not None:
             sequence(t, exchanged, after, tail)
             return
@@ -72,8 +83,9 @@ def branch(
     orelse: Sequence[ast.stmt],
     after: Names,
     tail: Tail,
+    separate: bool = False,
 ) -> None:
-    """A condition with two blocks."""
+    """A condition with two blocks; where they are `separate`, each with types of its own."""
     condition = test(t, node.test)
     if condition.expr.name == "const":
         sequence(t, body if condition.expr.attr else orelse, after, tail)
@@ -82,8 +94,11 @@ def branch(
     names = [n for n in assigned([*body, *orelse]) if n in kept or is_open(t, n)]
     slots = open_slots(t, names, node)
     env, sure = t.frame.env, [tree.assigned for tree in t.active]
-    written, ends = [], []
+    written: list[tuple[Statement, ...]] = []
+    ends, instance = [], t.frame.instance
     for part, holds in ((body, condition.expr), (orelse, op("logical_not", condition.expr))):
+        if separate:
+            t.frame.instance = (*instance, *t.span(node)[1:3], len(written))
         t.frame.env = dict(env)
         for tree, before in zip(t.active, sure, strict=True):
             tree.assigned = before
@@ -96,7 +111,7 @@ def branch(
             ends.append([tree.assigned for tree in t.active])
     for place, tree in enumerate(t.active):
         tree.assigned = all(end[place] for end in ends) if ends else sure[place]
-    t.frame.env = env
+    t.frame.env, t.frame.instance = env, instance
     t.write(If(condition.expr, written[0], written[1], t.span(node)))
     close_slots(t, slots, t.span(node))
 
@@ -117,7 +132,8 @@ def open_slots(t: Translation, names: Sequence[str], node: ast.AST) -> dict[str,
         present = t.frame.env.get(name)
         tree = unassigned.reopened(present)
         if tree is None:
-            tree = SlotTree(name, (*t.frame.instance, name, span), nesting=t.nesting)
+            place = apart.place_of(t, node)
+            tree = SlotTree(name, (*t.frame.instance, name, span), nesting=t.nesting, place=place)
             if present is None or isinstance(present, Maybe):
                 unassigned.open_flag(t, t.frame, tree, span)
         if present is not None and not isinstance(present, Maybe):
@@ -157,6 +173,7 @@ def write_array(t: Translation, tree: SlotTree, value: ArrayRef, span: Span) -> 
         refuse_seen(t, place.buffer, tree.name, t.frame.after, span)
         vectors.copy(t, value, span, place)
     else:
+        t.paths.meeting = tree.place
         raise KernelPathError(
             f"`{tree.name}` is {describe(value)} here and something else on another path",
             span,

@@ -16,15 +16,15 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fusewright.base.source import parse_expression
-from fusewright.frontends.kernels import spaces
+from fusewright.frontends.kernels import spaces, storing
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.liveness import NESTED, Names
-from fusewright.frontends.kernels.values import ArrayRef, Number, Space
+from fusewright.frontends.kernels.syntax import hidden, jumps_of, placed
+from fusewright.frontends.kernels.values import ArrayRef, Elementwise, Number, Space, View
 from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import const, typed_op
 
@@ -32,7 +32,6 @@ Loop = ast.For | ast.While
 Naming = Mapping[str, str]
 MOST = 4
 """Iterations after which names must be what they were, at most."""
-_COUNT, _LOW, _STEP, _TURN, _REST = ("·count", "·low", "·step", "·turn", "·rest")
 _BINDS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, *NESTED)
 
 
@@ -51,25 +50,36 @@ def rewritten(
     period = _period({n: naming[n] for n in around})
     if not 1 < period <= MOST or after & set(naming):
         return None
-    writer = _Writer(loop, rest, arrays, period)
+    for name in naming.keys() & arrays:
+        form = _form(t, name)
+        if isinstance(form, Elementwise):
+            storing.store(t, form)
+    writer = _Writer(loop, rest, arrays, period, t.label())
     if isinstance(loop, ast.While):
         return writer.while_loop(loop)
     space = t.expression(loop.iter)
     if not isinstance(space, Space) or space.form != "range":
         return None
-    if period > 2 and any(_jumps(loop.body, ast.Break)):
+    if period > 2 and any(jumps_of(loop.body, ast.Break)):
         return None
     low, high, step = (t.fixed(bound, "bound") for bound in space.dims[0])
     count = typed_op("imax", INT64, spaces.count(low, high, step), const(0, INT64))
     known = Number(count, "python", t.span(loop.iter))
-    for name, value in ((_COUNT, known), (_LOW, low), (_STEP, step)):
+    for name, value in ((writer.count, known), (writer.low, low), (writer.step, step)):
         t.frame.env[name] = t.fixed(value)
     return writer.for_loop(loop)
 
 
-def _is_array(t: Translation, name: str) -> bool:
+def _form(t: Translation, name: str) -> Any:
     bound: Any = t.frame.env[name]
-    form = bound.form if isinstance(bound, SlotTree) else bound
+    return bound.form if isinstance(bound, SlotTree) else bound
+
+
+def _is_array(t: Translation, name: str) -> bool:
+    """Whether it stands for an array that has memory, or may have."""
+    form = _form(t, name)
+    if isinstance(form, Elementwise) and not isinstance(form, View):
+        return storing.may_have_memory(t, form)
     return isinstance(form, ArrayRef) and bool(form.shape)
 
 
@@ -105,10 +115,10 @@ def _after_one(body: Sequence[ast.stmt], arrays: set[str]) -> dict[str, str]:
 
 def _is_plain(loop: Loop, rest: Sequence[ast.stmt], naming: Naming) -> bool:
     """Whether names are exchanged by nothing else, and jumps stay what they are."""
-    inside = isinstance(loop, ast.While) or any(_jumps(loop.body, ast.Break))
-    if inside and any(_jumps(rest, (ast.Break, ast.Continue))):
+    inside = isinstance(loop, ast.While) or any(jumps_of(loop.body, ast.Break))
+    if inside and any(jumps_of(rest, (ast.Break, ast.Continue))):
         return False  # they would leave the loop that is written here
-    if any(_jumps(loop.body, ast.Continue)):
+    if any(jumps_of(loop.body, ast.Continue)):
         return False
     exchanged = [node for node in loop.body if _copies(node) and _bound([node]) & naming.keys()]
     others = [node for node in loop.body if node not in exchanged]
@@ -137,17 +147,6 @@ def _names(node: ast.AST) -> set[str]:
     return {n.arg for n in inner if isinstance(n, ast.arg)} | _bound([node])
 
 
-def _jumps(body: Sequence[ast.AST], kinds: Any) -> Iterator[ast.AST]:
-    """The jumps of these statements that belong to a loop around them."""
-    for node in body:
-        if isinstance(node, kinds):
-            yield node
-        elif isinstance(node, Loop):
-            yield from _jumps(node.orelse, kinds)
-        elif not isinstance(node, NESTED):
-            yield from _jumps(list(ast.iter_child_nodes(node)), kinds)
-
-
 def _period(naming: Naming) -> int:
     """After how many iterations names stand for what they did; 0 if never."""
     if sorted(naming) != sorted(naming.values()):
@@ -159,10 +158,17 @@ def _period(naming: Naming) -> int:
 
 
 class _Writer:
-    """The statements of a loop and of what follows it, under the names of each copy."""
+    """The statements of a loop and of what follows it, under the names of each copy; `mark` tells
+    its own names from those of a loop that is written out inside.
+    """
 
-    def __init__(self, loop: Loop, rest: Sequence[ast.stmt], arrays: set[str], period: int) -> None:
+    def __init__(
+        self, loop: Loop, rest: Sequence[ast.stmt], arrays: set[str], period: int, mark: int
+    ) -> None:
         self.loop, self.rest, self.arrays, self.period = loop, rest, arrays, period
+        self.count, self.low, self.step, self.turn, self.once = (
+            f"·{name}{mark}" for name in ("count", "low", "step", "turn", "rest")
+        )
 
     def body(self, naming: dict[str, str]) -> list[ast.stmt]:
         """One iteration; `naming` becomes what holds after it."""
@@ -179,7 +185,7 @@ class _Writer:
         """A statement of the loop; a `break` is followed by what follows the loop."""
         leave = [*self.tail(naming, True), ast.Break()]
         renamed = _Rename(naming, leave).visit(copy.deepcopy(node))
-        return _placed(renamed if isinstance(renamed, list) else [renamed], node)
+        return placed(renamed if isinstance(renamed, list) else [renamed], node)
 
     def tail(self, naming: Naming, broken: bool = False) -> list[ast.stmt]:
         """What follows the loop."""
@@ -196,20 +202,20 @@ class _Writer:
             over = ast.UnaryOp(ast.Not(), _Rename(naming, None).visit(copy.deepcopy(loop.test)))
             body.append(ast.If(over, [*self.tail(naming), ast.Break()], []))
             body += self.body(naming)
-        return _placed([ast.While(loop.test, body, self.tail({}))], loop)
+        return placed([ast.While(loop.test, body, self.tail({}))], loop)
 
     def for_loop(self, loop: ast.For) -> list[ast.stmt]:
         """Whole rounds, then what remains of one."""
         naming: dict[str, str] = {}
         body: list[ast.stmt] = []
         for turn in range(self.period):
-            body += [self.target(loop, f"{_TURN} * {self.period} + {turn}"), *self.body(naming)]
-        first = f"{_COUNT} // {self.period} * {self.period}"
+            body += [self.target(loop, f"{self.turn} * {self.period} + {turn}"), *self.body(naming)]
+        first = f"{self.count} // {self.period} * {self.period}"
         rounds = ast.For(
-            ast.Name(_TURN, ast.Store()), _parsed(f"range({_COUNT} // {self.period})"), body,
+            ast.Name(self.turn, ast.Store()), hidden(f"range({self.count} // {self.period})"), body,
             self.remainder(loop, first, {}, 0),
         )  # fmt: skip
-        return _placed([rounds], loop)
+        return placed([rounds], loop)
 
     def remainder(
         self, loop: ast.For, first: str, naming: dict[str, str], done: int
@@ -221,14 +227,14 @@ class _Writer:
         before = dict(naming)
         step = [self.target(loop, f"{first} + {done}"), *self.body(before)]
         step += self.remainder(loop, first, before, done + 1)
-        left = f"{_COUNT} - {first} - {done}"
-        if not any(_jumps(loop.body, ast.Break)):
-            return [ast.If(_parsed(f"{left} > 0"), step, last)]
-        once = _parsed(f"range(min(1, {left}))")
-        return [ast.For(ast.Name(_REST, ast.Store()), once, [*step, ast.Break()], last)]
+        left = f"{self.count} - {first} - {done}"
+        if not any(jumps_of(loop.body, ast.Break)):
+            return [ast.If(hidden(f"{left} > 0"), step, last)]
+        once = hidden(f"range(min(1, {left}))")
+        return [ast.For(ast.Name(self.once, ast.Store()), once, [*step, ast.Break()], last)]
 
     def target(self, loop: ast.For, number: str) -> ast.stmt:
-        value = _parsed(f"{_LOW} + ({number}) * {_STEP}")
+        value = hidden(f"{self.low} + ({number}) * {self.step}")
         return ast.Assign([copy.deepcopy(loop.target)], value)
 
 
@@ -259,21 +265,3 @@ class _Rename(ast.NodeTransformer):
 
 def _listed(found: Any) -> list[ast.stmt]:
     return found if isinstance(found, list) else [found]
-
-
-def _parsed(text: str) -> ast.expr:
-    """An expression over the hidden names."""
-    hidden = {"·": "_dot_"}
-    tree = parse_expression(text.replace("·", hidden["·"]))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            node.id = node.id.replace(hidden["·"], "·")
-    return tree
-
-
-def _placed(nodes: list[ast.stmt], near: ast.AST) -> list[ast.stmt]:
-    """What was written new stands where the statement does that it was written for."""
-    for node in (n for each in nodes for n in ast.walk(each)):
-        if "lineno" in node._attributes and not hasattr(node, "lineno"):
-            ast.copy_location(node, near)
-    return nodes

@@ -13,6 +13,7 @@ from fusewright.base.source import Span
 from fusewright.base.values import dataclass
 from fusewright.frontends.kernels import (
     access,
+    apart,
     assigning,
     calls,
     choices,
@@ -188,6 +189,7 @@ def _value(t: Translation, frame: Frame) -> Value:
     except FusewrightError:
         t.retyping.end()
         lists.refuse_unfilled(t)
+        apart.keep(t)
         raise
     t.retyping.end()
     lists.refuse_unfilled(t)

@@ -20,8 +20,15 @@ from fusewright.base.errors import UnassignedError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels.joins import Slot, SlotTree
 from fusewright.frontends.kernels.retyping import Restart
-from fusewright.frontends.kernels.values import ArrayRef, Growing, Static, Struct, Value
-from fusewright.ir.dtypes import BOOL
+from fusewright.frontends.kernels.values import (
+    ArrayRef,
+    Growing,
+    Number,
+    Static,
+    Struct,
+    Value,
+)
+from fusewright.ir.dtypes import BOOL, INT64
 from fusewright.ir.expr import const, local
 from fusewright.ir.loops.statements import Let
 
@@ -56,6 +63,13 @@ def read(t: Translation, node: ast.Name, tree: SlotTree) -> Value:
         help=f"give `{node.id}` a value before the branch or loop that assigns it",
     )
     return checked(t, tree, refused, f"`{node.id}` has no value here", span)
+
+
+def absent(t: Translation, node: ast.Name) -> Number:
+    """A name that has no value on this path, which ends here; some number stands for it."""
+    span = t.span(node)
+    t.check(const(False, BOOL), "unassigned", f"`{node.id}` has no value here", (), span)
+    return Number(const(0, INT64), "python", span)
 
 
 def checked(

@@ -153,6 +153,13 @@ class TupleValue:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedItems(TupleValue):
+    """A named tuple from outside, all of whose items are constants."""
+
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ListValue(TupleValue):
     """A list display: to loop over, to index, to make an array of; nothing changes it.  Where
     something does, it is a `Growing` list: `span` says which.
