@@ -108,7 +108,7 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
         if steps and trial.interpret(pending, structure, by_numpy_once, _alone):
             return
         slice_ = take(pending)
-        key = (slice_.key, options.fuse, options.features)
+        key = slice_.code_key(options)
         fresh = key not in _runners
         if fresh and _uncompiled(structure, key, slice_, pending, options):
             return
@@ -316,7 +316,7 @@ def _compile(key: Key, slice_: Slice, options: Options) -> Runner:
 def prepare(pending: Sequence[Node], options: Options) -> tuple[list[Node], Runner]:
     """The slice, operands first, and its compiled code, without running it."""
     slice_ = take(pending)
-    key = (slice_.key, options.fuse, options.features)
+    key = slice_.code_key(options)
     return slice_.order, _runners.get(key) or _compile(key, slice_, options)
 
 
@@ -369,7 +369,7 @@ def write_ahead(slices: Iterable[Slice], options: Options, path: str | None) -> 
 
 def is_compiled(slice_: Slice, options: Options) -> bool:
     """Whether the code for a slice is in memory."""
-    return (slice_.key, options.fuse, options.features) in _runners
+    return slice_.code_key(options) in _runners
 
 
 def cache_clear() -> int:

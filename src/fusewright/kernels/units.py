@@ -15,9 +15,8 @@ from fusewright.base.options import current
 from fusewright.base.values import dataclass
 from fusewright.ir.loops.join import Joined, Member, join
 from fusewright.ir.loops.statements import Kernel
-from fusewright.kernels.specialise import Specialised, apart, large_ones, with_facts
+from fusewright.kernels.specialise import Specialised, code_key, with_facts
 from fusewright.runtime import background
-from fusewright.targets import executable
 from fusewright.targets.target import target
 
 NDArray = np.ndarray[Any, Any]
@@ -75,8 +74,7 @@ def unit_of(
     if options.target != "cpu" or not options.background or not options.fuse:
         runs += options.fuse
         return unit if options.fuse else None
-    memory = (apart(unit.kernel, buffers), large_ones(unit.kernel, buffers))
-    facts = (*memory, options.features, executable.settings_of(options))
+    facts = code_key(unit.kernel, buffers, options)
     if facts in unit.compiled:
         runs += 1
         return unit

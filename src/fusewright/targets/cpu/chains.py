@@ -172,7 +172,7 @@ class _SegmentRun(RowBlocks):
         requested = self.cloned(layer, wanted, rows, marks)
         slice_ = take(requested)
         order, chosen = slice_.order, self.options
-        runner = self.find((slice_.key, chosen.fuse, chosen.features), slice_, chosen)
+        runner = self.find(slice_.code_key(chosen), slice_, chosen)
         if runner is None:
             self.is_ready = False
             return []

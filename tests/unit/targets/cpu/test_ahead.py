@@ -33,7 +33,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[P
     def slices() -> Iterator[Slice]:
         for node in islice(operations.operations(), 3):
             slice_ = take([node])
-            keys.append((slice_.key, current().fuse, current().features))
+            keys.append(slice_.code_key(current()))
             yield slice_
 
     with fw.options(background=False, small=0):

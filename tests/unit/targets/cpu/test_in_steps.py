@@ -41,7 +41,7 @@ def two_kernels() -> tuple[Any, Slice]:
     first = np.sin(x) * np.exp(x) + np.log(x + 2) ** 1.5
     second = np.cumsum(first) * np.cos(np.tan(x)) + np.sinh(x)
     slice_ = take([first._node, second._node])
-    return (slice_.key, current().fuse, current().features), slice_
+    return slice_.code_key(current()), slice_
 
 
 def compiled_until(monkeypatch: pytest.MonkeyPatch, most: int) -> list[str]:
