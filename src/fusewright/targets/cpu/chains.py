@@ -64,7 +64,7 @@ def run(
     """Compute a segment whose other operands are in memory; its outputs become leaves.  None where
     nothing has run, because its code is being compiled beside.
     """
-    calls = _SegmentRun(nodes, segment, options, find).calls()
+    calls = SegmentRun(nodes, segment, options, find).calls()
     if calls is None:
         return None
     began = perf_counter()
@@ -75,7 +75,7 @@ def run(
     return calls
 
 
-class _SegmentRun(RowBlocks):
+class SegmentRun(RowBlocks):
     """The calls of a segment, as they are found."""
 
     def __init__(
