@@ -112,7 +112,7 @@ def test_a_kernel_of_loops(tmp_path: Path) -> None:
         "    b2[i0] = (v0 + 1.0)",
         "threads i0",
     ]
-    assert "loop i0 on threads, vectors" in plan
+    assert "loop i0 on threads and in vectors: its iterations are independent" in plan
     assert plan[-1] == "pair 0 2 fused at same on i as one loop saves 8"
 
     # The loop tree (`codegen/trees/build.py`): how that loop runs, on the machine at hand.

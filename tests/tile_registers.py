@@ -38,10 +38,10 @@ def available(workers: bool = False) -> Iterator[Any]:
         pytest.skip("packing for tile registers needs AVX-512")
     emulator = _emulator()
     flags = features.machine_flags() | {*features.TILES}
-    features._select_here.cache_clear()
+    features.select_here.cache_clear()
     emulator.start()
     if workers:
-        externals._addresses["pthread_sigmask"] = ctypes.cast(
+        externals.addresses["pthread_sigmask"] = ctypes.cast(
             emulator.mask_of_workers, ctypes.c_void_p
         ).value
     try:
@@ -52,7 +52,7 @@ def available(workers: bool = False) -> Iterator[Any]:
             yield emulator
     finally:
         emulator.stop()
-        features._select_here.cache_clear()
+        features.select_here.cache_clear()
 
 
 @cache

@@ -103,7 +103,7 @@ class Measured:
 
 def rows() -> list[Row]:
     """Every public name that is called; the first call of a list that NumPy takes."""
-    names = _operands(SIZE, "float64", np.asarray) | {"np": np}
+    names = operands_of(SIZE, "float64", np.asarray) | {"np": np}
     return [*_functions(names), *_methods(names), *_ufunc_methods(names)]
 
 
@@ -165,7 +165,8 @@ def _takes(function: np.ufunc, operand: str) -> bool:
 # -------------------------------------------------------------------------------- what they do
 
 
-def _operands(size: int, dtype: str, of: Any = fw.asarray) -> dict[str, Any]:
+def operands_of(size: int, dtype: str, of: Any = fw.asarray) -> dict[str, Any]:
+    """The operands of the calls by name, of this size and dtype."""
     made = name_calls.operands(size, np.asarray)
     made["v3"] = np.random.default_rng(2).random((size // 8, 3))
     made["wi"] = made["i"].copy()
@@ -189,12 +190,13 @@ USERS: Any = {"interpret": True, "small": 512, "background": False}
 @cache
 def _prototypes(size: int, dtype: str) -> dict[str, Any]:
     """Operands of ours, computed; a call gets copies of those that are written to."""
-    made = _operands(size, dtype)
+    made = operands_of(size, dtype)
     fw.evaluate(*(value for value in made.values() if isinstance(value, fw.Array)))
     return made | {"np": fnp}
 
 
-def _names(row: Row, dtype: str = "float64") -> dict[str, Any]:
+def names_of(row: Row, dtype: str = "float64") -> dict[str, Any]:
+    """The names that a row's call is evaluated with."""
     heavy = row.group == "linalg" or row.name in ("roots", "poly")
     found = dict(_prototypes(SMALLER if heavy else SIZE, dtype))
     for name in ("w", "ws", "wi"):
@@ -221,7 +223,7 @@ def _compute(value: Any) -> None:
 
 def measure(row: Row, exceptions: bool = True) -> Measured:
     """The class of a row, by what a profile says of its call."""
-    names = _names(row)
+    names = names_of(row)
     before = dict(names)
     if row.group == "ndarray" and not hasattr(fw.Array, row.name):
         return Measured(ABSENT)
@@ -264,7 +266,7 @@ def _words(call: str) -> set[str]:
 
 def under_strict(row: Row, strict: bool | Literal["all"], dtype: str = "float64") -> str:
     """The same as `strict` sees it: `""` where it passes, else the class of what it refuses."""
-    names = _names(row, dtype)
+    names = names_of(row, dtype)
     with fw.options(**USERS, strict=strict):
         try:
             _run(row, names)
@@ -322,7 +324,7 @@ def tier(row: Row, texts: list[str]) -> str:
     """Whether the first call of a row compiles anything; `texts` count it."""
     fw.cache_clear(disk=True)
     compiler.forget()
-    names = _names(row)
+    names = names_of(row)
     fw.evaluate(names["w"], names["ws"], names["wi"])
     texts.clear()
     _run(row, names)

@@ -113,7 +113,7 @@ def record(commit: str, folder: Path, asked: argparse.Namespace, again: bool) ->
     began = time.perf_counter()
     folder.mkdir(parents=True, exist_ok=True)
     with package(commit, asked.store) as source, ThreadPoolExecutor(asked.jobs) as pool:
-        done = list(pool.map(lambda program: _record(program, source, folder), programs))
+        done = list(pool.map(lambda program: record_program(program, source, folder), programs))
     failed = [program.name for program, error in zip(programs, done, strict=True) if error]
     for error in filter(None, done):
         print(error, file=sys.stderr)
@@ -127,7 +127,7 @@ def _chosen(only: Sequence[str]) -> list[Recorded]:
     return [program for program in catalogue() if program.name.startswith(beginnings)]
 
 
-def _record(program: Recorded, source: Path, folder: Path) -> str:
+def record_program(program: Recorded, source: Path, folder: Path) -> str:
     """Record one program in a process of its own; what went wrong, if anything."""
     file = _file(folder, program)
     paths = os.pathsep.join((str(source / "src"), str(ROOT)))

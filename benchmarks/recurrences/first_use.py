@@ -52,7 +52,7 @@ def all_of(letter: str) -> float:
 def with_llvm() -> float:
     """CPU seconds of this process and of those in which LLVM ran for it."""
     ticks = 0
-    for worker in compiler._idle:
+    for worker in compiler.idle_workers:
         fields = Path(f"/proc/{worker.pid}/stat").read_text().rpartition(")")[2].split()
         ticks += int(fields[11]) + int(fields[12])
     return time.process_time() + ticks / os.sysconf("SC_CLK_TCK")

@@ -60,8 +60,8 @@ MOST_RUNNERS = 4096
 
 joiners: list[Callable[[Sequence[Node]], bool]] = []
 """What may make statements part of a pending call; whether one did (`kernels.statements`)."""
-_runners: dict[Key, Runner] = {}
-_programs: dict[Key, Any] = {}
+runners: dict[Key, Runner] = {}
+programs: dict[Key, Any] = {}
 """Those of earlier processes, in the core's form."""
 reuse.lists += [lambda: trace.pending, lambda: [node for node, _ in trace.left_alone]]
 
@@ -108,8 +108,8 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
         if steps and trial.interpret(pending, structure, by_numpy_once, _alone):
             return
         slice_ = take(pending)
-        key = (slice_.key, options.fuse, options.features)
-        fresh = key not in _runners
+        key = slice_.code_key(options)
+        fresh = key not in runners
         if fresh and _uncompiled(structure, key, slice_, pending, options):
             return
         runner = _affordable(key, slice_, options)
@@ -169,7 +169,7 @@ def _stored(
     """Whether somebody has left a program before, and the core has run it."""
     if structure is None or portions.total(slice_.order) >= stored_programs.ROOM:
         return False  # whether it holds too much only the plan says
-    program = _programs.get(key)
+    program = programs.get(key)
     if program is None:
         program = ahead.load(key, options)
         if program is None and not due.is_slow(name := name_of(key, options)):
@@ -178,7 +178,7 @@ def _stored(
             )
         if program is None:
             return False
-        bounded.keep(_programs, key, program, MOST_RUNNERS)
+        bounded.keep(programs, key, program, MOST_RUNNERS)
     asking.learn(structure, program)
     return _run_by_core(asking.compute, slice_, pending)
 
@@ -215,10 +215,10 @@ def _affordable(key: Key, slice_: Slice, options: Options) -> Runner | None:
     total = portions.total(slice_.order)
     if total >= portions.too_much.get(key, sys.maxsize):
         return None
-    runner = _runners.get(key)
+    runner = runners.get(key)
     try:
         if runner is None:
-            runner = _compile(key, slice_, options)
+            runner = compile_slice(key, slice_, options)
         stored = portions.stored(slice_.order, runner.plan)
         if stored > runner.affordable:
             if portions.is_hungry(slice_.order, runner.plan, runner.outputs):
@@ -304,10 +304,11 @@ def by_numpy_once(node: Node, operands: list[Any]) -> Any:
 
 
 def _keep(key: Key, runner: Runner) -> None:
-    bounded.keep(_runners, key, runner, MOST_RUNNERS)
+    bounded.keep(runners, key, runner, MOST_RUNNERS)
 
 
-def _compile(key: Key, slice_: Slice, options: Options) -> Runner:
+def compile_slice(key: Key, slice_: Slice, options: Options) -> Runner:
+    """Its code from the disk or the compiler, kept in memory."""
     runner = obtaining.obtain_slice(slice_, options)
     _keep(key, runner)
     return runner
@@ -316,14 +317,14 @@ def _compile(key: Key, slice_: Slice, options: Options) -> Runner:
 def prepare(pending: Sequence[Node], options: Options) -> tuple[list[Node], Runner]:
     """The slice, operands first, and its compiled code, without running it."""
     slice_ = take(pending)
-    key = (slice_.key, options.fuse, options.features)
-    return slice_.order, _runners.get(key) or _compile(key, slice_, options)
+    key = slice_.code_key(options)
+    return slice_.order, runners.get(key) or compile_slice(key, slice_, options)
 
 
 def _runner(key: Key, slice_: Slice, options: Options) -> Runner | None:
     """The code for a part of a chain; None where a program need not wait until it is compiled."""
-    if key in _runners or not _is_interpreted(options):
-        return _runners.get(key) or _compile(key, slice_, options)
+    if key in runners or not _is_interpreted(options):
+        return runners.get(key) or compile_slice(key, slice_, options)
     return obtaining.beside(key, slice_, options, _keep)
 
 
@@ -369,14 +370,14 @@ def write_ahead(slices: Iterable[Slice], options: Options, path: str | None) -> 
 
 def is_compiled(slice_: Slice, options: Options) -> bool:
     """Whether the code for a slice is in memory."""
-    return (slice_.key, options.fuse, options.features) in _runners
+    return slice_.code_key(options) in runners
 
 
 def cache_clear() -> int:
     """Forget the code kept in memory; how many structures there were."""
     count = cached()
-    _runners.clear()
-    _programs.clear()
+    runners.clear()
+    programs.clear()
     portions.too_much.clear()
     asking.forget()
     return count
@@ -384,7 +385,7 @@ def cache_clear() -> int:
 
 def cached() -> int:
     """Structures compiled and kept in memory."""
-    return len(_runners.keys() | _programs.keys())
+    return len(runners.keys() | programs.keys())
 
 
 def _tell(began: float, *what: Any) -> None:

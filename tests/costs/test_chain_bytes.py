@@ -43,8 +43,8 @@ class Counting:
         self.read: Touched = set()
         self.written: Touched = set()
         self.kept = 0
-        calls, block = chains._SegmentRun.calls, chains._SegmentRun.block
-        launch = chains._SegmentRun.launch
+        calls, block = chains.SegmentRun.calls, chains.SegmentRun.block
+        launch = chains.SegmentRun.launch
         windows: list[tuple[Window, int, int]] = []
 
         def noted(made: Any, node: Any, dim: int, rows: int) -> Window:
@@ -71,9 +71,9 @@ class Counting:
             windows.clear()
             return calls(made)
 
-        monkeypatch.setattr(chains._SegmentRun, "calls", fresh)
-        monkeypatch.setattr(chains._SegmentRun, "block", noted)
-        monkeypatch.setattr(chains._SegmentRun, "launch", counted)
+        monkeypatch.setattr(chains.SegmentRun, "calls", fresh)
+        monkeypatch.setattr(chains.SegmentRun, "block", noted)
+        monkeypatch.setattr(chains.SegmentRun, "launch", counted)
 
     def note(self, touched: Touched, made: Any, place: Place, block: int, nbytes: int) -> None:
         if isinstance(place.base, int):

@@ -32,8 +32,8 @@ def compilations(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     texts: list[str] = []
     background.wait()  # for what other tests left to it
     trace.flush()
-    trace._forget_loop()
-    trace._carried.spots.clear()
+    trace.forget_loop()
+    trace.carried.spots.clear()
     compiler.forget()
     real = compiler.job
 
@@ -219,8 +219,8 @@ def test_the_pool_is_compiled_once(
     monkeypatch.setattr(ahead, "entry", lambda name: None)  # as where nothing was compiled ahead
     compiler.forget()
     with fw.options(cache_dir=str(tmp_path), background=quick):
-        first = threads._image()
+        first = threads.thread_image()
         background.wait()
-        again = threads._image()
+        again = threads.thread_image()
     assert levels == [0]
     assert again == first

@@ -48,7 +48,7 @@ def test_what_a_value_was_made_of_is_not_kept() -> None:
     last = steps(middle, 2)
     gc.collect()
     before = buffers.statistics().in_use
-    buffers._large.peak = 0
+    buffers.large_blocks.peak = 0
     fw.evaluate(last)
     assert middle._node.kind == LEAF  # whoever asks next finds it
     assert buffers.statistics().peak - before <= 8 * given.nbytes  # of 50 that were computed

@@ -48,7 +48,7 @@ def test_bytes_in_use_are_few(name: str) -> None:
     """Of the pool's memory, counted; in multiples of the program's largest array."""
     largest = {"written_columns": 64, "views_written": 64, "phases": 72, "in_place": 80}[name]
     before = buffers.statistics().in_use
-    buffers._large.peak = 0
+    buffers.large_blocks.peak = 0
     PROGRAMS[name](fnp)
     most = max(buffers.statistics().peak - before, 0)
     assert most <= 2.6 * largest * 1_000_000

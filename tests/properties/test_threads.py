@@ -74,11 +74,11 @@ def programs(seed: int, mode: str, options: dict[str, Any], make: Any) -> Callab
 @pytest.mark.parametrize("make", [Machine, Sharing], ids=["own", "shared"])
 @pytest.mark.parametrize("seed", range(3))
 def test_programs_of_several_threads(seed: int, make: Any) -> None:
-    before = trace._watched  # arrays of other tests may be shared with NumPy
+    before = trace.watched  # arrays of other tests may be shared with NumPy
     choices = [SETTINGS[(seed + n) % len(SETTINGS)] for n in range(THREADS - 1)]
     works = [programs(seed * 10 + n, "lazy", given, make) for n, given in enumerate(choices)]
     at_once(*works, programs(seed * 10 + THREADS, "blocks", {}, make))
-    assert not trace.is_held() and trace._watched == before
+    assert not trace.is_held() and trace.watched == before
 
 
 @fw.kernel

@@ -159,6 +159,6 @@ def test_other_packages_give_targets(monkeypatch: pytest.MonkeyPatch) -> None:
         scaled(a, b, 3.0)
         total = float((fw.asarray(a) * 2.0).sum())
     assert b.tolist() == (3.0 * a).tolist() and total == 2.0 * a.sum()
-    del targets._known["mine"]
+    del targets.known_targets["mine"]
     with pytest.raises(OptionError, match="target"), fw.options(target="nobody's"):
         pass

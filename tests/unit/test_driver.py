@@ -51,7 +51,7 @@ def test_an_unexpected_error_is_ours_and_names_stage_and_program(
     ("target", "stage"),
     [
         ("fusewright.plan.values.Values.at_box", "nests"),
-        ("fusewright.plan.fuse._Grouper._place", "plan"),
+        ("fusewright.plan.fuse.Grouper._place", "plan"),
         ("fusewright.targets.cpu.compiler.job", "compile"),
         ("fusewright.targets.cpu.launch.Launch.run", "run"),
     ],

@@ -22,12 +22,12 @@ import fusewright as fw, numpy as np
 from fusewright.base.options import set_defaults
 from fusewright.targets.cpu import workers
 
-real = workers._Process._collect
+real = workers.WorkerProcess._collect
 def interrupted(worker):
-    workers._Process._collect = real
+    workers.WorkerProcess._collect = real
     raise KeyboardInterrupt
 
-workers._Process._collect = interrupted
+workers.WorkerProcess._collect = interrupted
 set_defaults(interpret=False, cache_dir={folder!r})
 x = fw.asarray(np.linspace(0, 1, 1000))
 try:
@@ -88,7 +88,7 @@ def test_the_first_import_disturbed(kind: str, tmp_path: Path) -> None:
 
 def test_flags_are_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
     real = features.machine_flags()
-    features._reported_flags.cache_clear()
+    features.reported_flags.cache_clear()
 
     def none_left(*_: Any, **__: Any) -> Any:
         raise OSError(errno.EMFILE, "Too many open files")

@@ -47,7 +47,7 @@ def _code_of(handler: Any) -> Any:
     return getattr(handler, "__code__", None)
 
 
-def _outlasting(function: Callable[..., Any]) -> Callable[..., None]:
+def python_outlasting(function: Callable[..., Any]) -> Callable[..., None]:
     """The same function; what interrupts it is raised after it, by its class alone."""
 
     @wraps(function)
@@ -77,4 +77,4 @@ def raise_in(thread: int, kind: type[BaseException]) -> None:
 
 
 outlasting: Callable[[Callable[..., Any]], Callable[..., None]]
-outlasting = _outlasting if native is None else native.outlasting
+outlasting = python_outlasting if native is None else native.outlasting

@@ -8,7 +8,7 @@ handlers wait until the modules are there, and imports have room of their own on
 
 from __future__ import annotations
 
-import _signal  # type: ignore[import-not-found]  # `signal` makes enumerations of all it has
+import _signal as raw_signal  # type: ignore[import-not-found]  # `signal` makes enumerations of all it has
 import sys
 from _thread import RLock  # `threading` is more than a lock
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ class _Room:
                 sys.setrecursionlimit(self.before)
 
 
-class _Signals:
+class Signals:
     """The main thread's handlers, kept back.  Masks of signals would not do: a thread of another
     library (NumPy has some) would take the signal, and Python call the handler in this one.
     """
@@ -56,15 +56,15 @@ class _Signals:
         """
         if self.handlers:
             return False
-        found = {number: _signal.getsignal(number) for number in _signal.valid_signals()}
+        found = {number: raw_signal.getsignal(number) for number in raw_signal.valid_signals()}
         handlers = {number: handler for number, handler in found.items() if callable(handler)}
         is_main = False
         try:
             for number, handler in handlers.items():
-                _signal.signal(number, handler)  # in another thread the first one is an error
+                raw_signal.signal(number, handler)  # in another thread the first one is an error
                 is_main = True
                 self.handlers[number] = handler
-                _signal.signal(number, self._note)
+                raw_signal.signal(number, self._note)
         except BaseException as error:
             if isinstance(error, ValueError) and not is_main:
                 return False
@@ -80,16 +80,16 @@ class _Signals:
         try:
             while self.handlers:
                 number = next(iter(self.handlers))
-                _signal.signal(number, self.handlers[number])
+                raw_signal.signal(number, self.handlers[number])
                 del self.handlers[number]
             while self.waiting:
-                _signal.raise_signal(self.waiting.pop(0))
+                raw_signal.raise_signal(self.waiting.pop(0))
         finally:
             if self.handlers or self.waiting:
                 self.leave()
 
 
-_room, _signals = _Room(), _Signals()
+_room, _signals = _Room(), Signals()
 
 
 @contextmanager

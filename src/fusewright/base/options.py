@@ -283,7 +283,7 @@ def _changed(old: Options, new: Options) -> None:
         watcher(old, new)
 
 
-_process: Options | None = None
+process_options: Options | None = None
 context: ContextVar[Options | None] = ContextVar("fusewright_options", default=None)
 _get = context.get
 if native is not None:
@@ -292,16 +292,17 @@ if native is not None:
 
 def defaults() -> Options:
     """What holds outside every `with options(...)`; the environment is read at first use."""
-    if _process is None:
-        _set_process(chosen := _same(from_environment(os.environ)))
+    if process_options is None:
+        set_process_options(chosen := _same(from_environment(os.environ)))
         _changed(Options(), chosen)
-    assert _process is not None
-    return _process
+    assert process_options is not None
+    return process_options
 
 
-def _set_process(chosen: Options) -> Options:
-    global _process
-    _process = chosen
+def set_process_options(chosen: Options) -> Options:
+    """The options of the whole process, in the core, too; themselves."""
+    global process_options
+    process_options = chosen
     if native is not None:
         native.set_process_options(chosen)
     return chosen
@@ -309,7 +310,7 @@ def _set_process(chosen: Options) -> Options:
 
 def current() -> Options:
     """What holds here and now."""
-    return _get() or _process or defaults()
+    return _get() or process_options or defaults()
 
 
 def _is_debugging() -> bool:
@@ -333,8 +334,7 @@ def _same(chosen: Options) -> Options:
 def set_defaults(**changes: Any) -> None:
     """Change settings for the whole process (the command line does this)."""
     old = defaults()
-    new = _same(old._replace(**_checked(changes)))
-    _changed(old, _set_process(new))
+    _changed(old, set_process_options(_same(old._replace(**_checked(changes)))))
 
 
 def options(**changes: "Unpack[Settings]") -> "_GeneratorContextManager[Options]":

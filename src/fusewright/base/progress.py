@@ -17,11 +17,12 @@ def _nothing() -> None:
     pass
 
 
-def _unseen(what: str, total: int) -> AbstractContextManager[Done]:
+def unseen(what: str, total: int) -> AbstractContextManager[Done]:
+    """Nobody is shown anything."""
     return nullcontext(_nothing)
 
 
-show: Show = _unseen
+show: Show = unseen
 
 
 def set_show(function: Show) -> None:

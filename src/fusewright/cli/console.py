@@ -57,7 +57,7 @@ def progress(what: str, total: int | None = None) -> Iterator[Callable[[], None]
     from time import monotonic
 
     began = monotonic()
-    before = _waited.get(what, _NEVER)
+    before = waited.get(what, _NEVER)
     if began - before.ended > GAP:
         before = _NEVER
     bar = _Bar(what, None if total is None else before.done + total, before.done)
@@ -71,7 +71,7 @@ def progress(what: str, total: int | None = None) -> Iterator[Callable[[], None]
         later.join()
         bar.stop()
         ended = monotonic()
-        _waited[what] = _Waited(ended, before.seconds + ended - began, bar.done)
+        waited[what] = _Waited(ended, before.seconds + ended - began, bar.done)
 
 
 class _Waited(NamedTuple):
@@ -83,7 +83,7 @@ class _Waited(NamedTuple):
 
 
 _NEVER = _Waited(float("-inf"), 0.0, 0)
-_waited: dict[str, _Waited] = {}
+waited: dict[str, _Waited] = {}
 
 
 class _Bar:

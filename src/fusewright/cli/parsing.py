@@ -202,11 +202,12 @@ def _add_gallery(parser: argparse.ArgumentParser) -> None:
 def parser_of(command: str) -> argparse.ArgumentParser:
     """The parser of one command."""
     if command in DESCRIPTIONS:
-        return _run_parser(command)
+        return run_parser(command)
     return commands_parser().below()[command]
 
 
-def _run_parser(command: str) -> argparse.ArgumentParser:
+def run_parser(command: str) -> argparse.ArgumentParser:
+    """What `run` and `explain` take."""
     parser = _Parser(
         prog=f"fusewright {command}",
         usage=RUN_USAGE % command,
@@ -270,7 +271,7 @@ def _add_looking(parser: argparse.ArgumentParser, command: str) -> None:
 def request(command: str, words: list[str]) -> Request:
     """What `run` or `explain` is asked for."""
     options, arguments = _split(words)
-    parser = _run_parser(command)
+    parser = run_parser(command)
     words = [_STRICT_ALL if word == "--strict=all" else word for word in options]
     if wrong := next((word for word in words if word.startswith("--strict=")), None):
         parser.error(f"there is no {wrong}: use --strict or --strict=all")

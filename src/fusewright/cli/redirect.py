@@ -198,7 +198,7 @@ def _import(
     return found if fromlist else sys.modules[_chosen[0].drop_in]
 
 
-class _UserModules:
+class UserModules:
     """Stands before the other finders and changes the loader of what they find in the user's
     folders: the script's, and those that the program puts on `sys.path`.
     """
@@ -238,7 +238,7 @@ class _UserModules:
             sys.meta_path.insert(0, self)
         for finder in list(sys.meta_path):
             find = getattr(finder, "find_spec", None)
-            if isinstance(finder, _UserModules) or find is None:  # one of an earlier run asks us
+            if isinstance(finder, UserModules) or find is None:  # one of an earlier run asks us
                 continue
             spec: ModuleSpec | None = find(fullname, path, target)
             if isinstance(spec, ModuleSpec):
@@ -372,6 +372,6 @@ def redirect(folders: Sequence[str], library: str = "numpy") -> None:
         border.open_border(RedirectingLoader)
         provide_type()
         functools.singledispatch = _dispatching_on_arrays(functools.singledispatch)
-    sys.meta_path[:0] = [_UserModules(folders), _Submodules(inner=True)]
+    sys.meta_path[:0] = [UserModules(folders), _Submodules(inner=True)]
     sys.meta_path.append(_Submodules())
     importlib.import_module = _redirecting_import_module(importlib.import_module)

@@ -152,7 +152,7 @@ def perform(request: Request) -> Ran:
     if changes:
         options.set_defaults(**changes)
     if sys.stderr.isatty() and not request.plain:
-        _show_compiling()
+        show_compiling()
     if not request.compare:
         return _run_once(request, None)
     # Imported here: a program that is only run has no results to compare.
@@ -185,7 +185,7 @@ def _without_drop_in(request: Request, said: str) -> str:
     )
 
 
-def _show_compiling() -> None:
+def show_compiling() -> None:
     """A bar while the program waits for many kernels; not where a thread of ours compiles beside
     it, for then the terminal is the program's.
     """

@@ -31,14 +31,13 @@ from fusewright.kernels.records import (
     LazyRecord,
     decisions,
     lazy_lines,
-    loop_lines,
     measured_lines,
     planned_lines,
-    written_loops,
 )
 from fusewright.kernels.specialise import Specialised
 from fusewright.plan.loops.decide import decide
 from fusewright.plan.loops.plan import LoopPlan
+from fusewright.plan.loops.wording import loop_lines, written_loops
 from fusewright.targets.executable import LoopExecutable
 
 if TYPE_CHECKING:

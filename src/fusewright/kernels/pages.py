@@ -8,13 +8,9 @@ from html import escape
 from fusewright.base.html import code as code_of
 from fusewright.base.html import sentence, table
 from fusewright.base.words import seconds
-from fusewright.kernels.records import (
-    CodeRecord,
-    decisions,
-    loop_line,
-    written_loops,
-)
+from fusewright.kernels.records import CodeRecord, decisions
 from fusewright.plan.loops.plan import LoopReport
+from fusewright.plan.loops.wording import loop_line, written_loops
 
 HEADINGS = ("line", "loop", "runs")
 
@@ -42,5 +38,4 @@ def _code(code: CodeRecord) -> Iterator[str]:
 
 def _cells(loop: LoopReport) -> tuple[str, ...]:
     told = loop_line(loop)
-    runs = f"{told.how}: {told.why_where}" if told.why else told.how
-    return str(loop.span[1]), code_of(told.head), sentence(runs)
+    return str(loop.span[1]), code_of(told.head), sentence(told.runs_where)

@@ -33,7 +33,7 @@ _TRUTHS = {
     "less_equal": "({} <= {})", "greater": "({} > {})", "greater_equal": "({} >= {})",
     "logical_and": "({} and {})", "logical_or": "({} or {})", "logical_not": "(not {})",
 }  # fmt: skip
-_ROWS = {INT64: _INTEGERS, FLOAT64: _FLOATS, BOOL: _TRUTHS}
+ROWS = {INT64: _INTEGERS, FLOAT64: _FLOATS, BOOL: _TRUTHS}
 _NUMBERS = {INT64: "int({})", FLOAT64: "float({})", BOOL: "bool({})"}
 
 
@@ -49,7 +49,7 @@ def text_of(root: Expr, place: Callable[[int], str]) -> str | None:
     found: dict[Expr, str] = {}
     for node in postorder([root]):
         kinds = {node.dtype, *(arg.dtype for arg in node.args)}
-        if not kinds <= _ROWS.keys():
+        if not kinds <= ROWS.keys():
             return None
         if node.name == "const":
             found[node] = repr(node.attr)
@@ -58,7 +58,7 @@ def text_of(root: Expr, place: Callable[[int], str]) -> str | None:
         elif node.name == "param":
             found[node] = _NUMBERS[node.dtype].format(place(node.attr))
         else:
-            row = _ROWS[node.dtype].get(node.name)
+            row = ROWS[node.dtype].get(node.name)
             if row is None:
                 return None
             found[node] = row.format(*(found[arg] for arg in node.args))

@@ -31,10 +31,9 @@ from fusewright.kernels import bound, drawing, growing, lazy, requirements, resu
 from fusewright.kernels.arguments import kind_of, plain_number
 from fusewright.kernels.full import Full
 from fusewright.kernels.guards import Unfit
-from fusewright.kernels.specialise import Specialised, apart, large_ones, memories, with_facts
+from fusewright.kernels.specialise import Specialised, code_key, memories, with_facts
 from fusewright.runtime.listening import listeners
 from fusewright.runtime.once import noted
-from fusewright.targets import executable
 from fusewright.targets.target import target
 
 if TYPE_CHECKING:
@@ -234,11 +233,10 @@ def _code(
     options: Options,
 ) -> LoopExecutable:
     """The code for calls with these arrays: known, or new."""
-    disjoint, large = apart(found.kernel, arrays), large_ones(found.kernel, arrays)
-    key = (disjoint, large, options.features, executable.settings_of(options))
+    key = code_key(found.kernel, arrays, options)
     code: LoopExecutable | None = found.compiled.get(key)
     if code is None:
-        wanted = with_facts(found.kernel, disjoint, large)
+        wanted = with_facts(found.kernel, *key[:2])
         code = found.compiled[key] = target(options.target).compile(wanted, options)
         if kernel is not None and options.diagnostics != "off" and isinstance(found, Specialised):
             # Imported here: few programs ask.

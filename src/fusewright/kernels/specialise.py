@@ -30,6 +30,7 @@ from fusewright.kernels.results import is_of_numbers
 from fusewright.kernels.steering import steering
 from fusewright.machine import record as machine
 from fusewright.runtime.arguments import span_of
+from fusewright.targets import executable
 
 NDArray = np.ndarray[Any, Any]
 Arguments = Mapping[str, Any]
@@ -237,6 +238,12 @@ def large_ones(kernel: Kernel, arrays: list[NDArray]) -> frozenset[int]:
     past = machine.current().past_in_loops
     pairs = zip(kernel.given, arrays, strict=True)
     return frozenset(number for number, array in pairs if array.nbytes >= past)
+
+
+def code_key(kernel: Kernel, arrays: list[NDArray], options: Options) -> tuple[Any, ...]:
+    """What a kernel's compiled code is found by: facts about memory, and settings."""
+    memory = (apart(kernel, arrays), large_ones(kernel, arrays))
+    return (*memory, options.features, executable.settings_of(options))
 
 
 def with_facts(

@@ -24,10 +24,11 @@ from fusewright.ir.loops.statements import Kernel as Loops
 from fusewright.ir.loops.statements import expressions, walk
 from fusewright.kernels.explain import listed, reasoned
 from fusewright.kernels.lowering import NAME
-from fusewright.kernels.records import decisions, loop_line, written_loops
+from fusewright.kernels.records import decisions
 from fusewright.kernels.specialise import Specialised
 from fusewright.plan.loops.decide import decide
 from fusewright.plan.loops.plan import LoopPlan, LoopReport
+from fusewright.plan.loops.wording import loop_line, written_loops
 from fusewright.runtime.limits import thread_count
 from fusewright.runtime.profile import KernelRecord, Line, Operation, listeners, tell
 from fusewright.runtime.trigger import asked

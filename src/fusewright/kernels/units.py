@@ -15,16 +15,15 @@ from fusewright.base.options import current
 from fusewright.base.values import dataclass
 from fusewright.ir.loops.join import Joined, Member, join
 from fusewright.ir.loops.statements import Kernel
-from fusewright.kernels.specialise import Specialised, apart, large_ones, with_facts
+from fusewright.kernels.specialise import Specialised, code_key, with_facts
 from fusewright.runtime import background
-from fusewright.targets import executable
 from fusewright.targets.target import target
 
 NDArray = np.ndarray[Any, Any]
 MOST = 1024
 """Sequences remembered; all are forgotten when there are more."""
 NO_FACTS: Mapping[tuple[int, int], int] = {}
-_known: dict[Any, Unit] = {}
+known_units: dict[Any, Unit] = {}
 runs = 0
 """How often a joined kernel ran, but for runs by the native core."""
 
@@ -65,18 +64,17 @@ def unit_of(
     options = current()
     members_key = tuple((id(found), tuple(own.items())) for found, own in calls)
     key = (members_key, dead, tuple(equal.items()))
-    unit = _known.get(key)
+    unit = known_units.get(key)
     if unit is None:
-        if len(_known) >= MOST:
-            _known.clear()
+        if len(known_units) >= MOST:
+            known_units.clear()
         members = [Member(found.kernel, own) for found, own in calls]
         joined = join(members, len(buffers), dead, equal)
-        unit = _known[key] = Unit(joined, tuple(found for found, _ in calls))
+        unit = known_units[key] = Unit(joined, tuple(found for found, _ in calls))
     if options.target != "cpu" or not options.background or not options.fuse:
         runs += options.fuse
         return unit if options.fuse else None
-    memory = (apart(unit.kernel, buffers), large_ones(unit.kernel, buffers))
-    facts = (*memory, options.features, executable.settings_of(options))
+    facts = code_key(unit.kernel, buffers, options)
     if facts in unit.compiled:
         runs += 1
         return unit

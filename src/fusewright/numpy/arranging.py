@@ -193,7 +193,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     shape = node.shape
     if axis is None:
         flat = reshape_node(node, (math.prod(shape),))
-        return wrap_array(reshape_node(_rolled(flat, int(opaque.to_numpy(shift)), 0), shape))
+        return wrap_array(reshape_node(rolled(flat, int(opaque.to_numpy(shift)), 0), shape))
     shifts, axes = _as_list(opaque.to_numpy(shift)), _as_list(axis)
     if 1 not in (len(shifts), len(axes)) and len(shifts) != len(axes):
         raise ShapeError("'shift' and 'axis' should be scalars or 1D sequences of one length")
@@ -205,11 +205,12 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
         at = axis_rules.one_axis(where, len(shape))
         total[at] = total.get(at, 0) + int(amount)
     for at, amount in total.items():
-        node = _rolled(node, amount, at)
+        node = rolled(node, amount, at)
     return layouts.alike(a, node, "K")
 
 
-def _rolled(node: Node, shift: int, axis: int) -> Node:
+def rolled(node: Node, shift: int, axis: int) -> Node:
+    """Shifted along an axis; what leaves at one end comes in at the other."""
     extent = node.shape[axis]
     shift = shift % extent if extent else 0
     if shift == 0:

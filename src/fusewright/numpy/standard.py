@@ -114,7 +114,7 @@ def extended(functions: Mapping[str, Function]) -> dict[str, Function]:
         if name in functions
     }
     for name, function in made.items():
-        function.__signature__ = _with_keyword(_EXTENDED[name][1], EXTRA[name])  # type: ignore[attr-defined]
+        function.__signature__ = with_keyword(_EXTENDED[name][1], EXTRA[name])  # type: ignore[attr-defined]
     for name in _NAMED.keys() & functions.keys():
         function = made[name] = _passed_on(functions[name])
         function.__signature__ = _renamed(np.clip, _NAMED[name])  # type: ignore[attr-defined]
@@ -129,7 +129,8 @@ def _passed_on(function: Function) -> Function:
     return call
 
 
-def _with_keyword(function: Function, name: str) -> inspect.Signature:
+def with_keyword(function: Function, name: str) -> inspect.Signature:
+    """A function's signature with one keyword more, if it has none of the name."""
     signature = inspect.signature(function)
     if name in signature.parameters:  # NumPy 2.5 sorts from the greatest on, too
         return signature

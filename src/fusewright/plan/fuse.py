@@ -68,10 +68,12 @@ class _Group:
 
 def group(program: Program, size: Size, fuse: bool) -> Plan:
     """Assign every step to a kernel, in an order that respects every dependence."""
-    return _Grouper(program, size, fuse).run()
+    return Grouper(program, size, fuse).run()
 
 
-class _Grouper:
+class Grouper:
+    """Stages taken one after the other, each into the kernel where it saves most."""
+
     def __init__(self, program: Program, size: Size, fuse: bool) -> None:
         self.program = program
         self.size = size
@@ -178,19 +180,19 @@ class _Grouper:
 
     def _add(self, entry: _Group, stage: Stage) -> str:
         """Add the stage to the kernel; why not, if it cannot be or does not pay."""
-        why = "it writes in place" if entry.closed or _patches(stage) else _room(entry, stage)
+        why = "it writes in place" if entry.closed or _patches(stage) else why_full(entry, stage)
         if why:
             return why
-        fit = _fit(entry, stage)
+        fit = fit_or_why(entry, stage)
         if isinstance(fit, str):
             return fit
-        why = self._profit(entry, stage, fit)
+        why = self.profit_or_why(entry, stage, fit)
         if not why:
             entry.add(stage)
             entry.shared, entry.streaming = fit
         return why
 
-    def _profit(self, entry: _Group, stage: Stage, fit: tuple[int, bool]) -> str:
+    def profit_or_why(self, entry: _Group, stage: Stage, fit: tuple[int, bool]) -> str:
         stages = [*entry.stages, stage]
         if fit[1] and len(stages) > MOST_STAGES:
             return f"more than {MOST_STAGES} stages in one pass would recompute too many halo rows"
@@ -218,7 +220,7 @@ def _alone(stage: Stage) -> _Group:
     return group
 
 
-def _room(entry: _Group, stage: Stage) -> str:
+def why_full(entry: _Group, stage: Stage) -> str:
     """Why the kernel is large enough as it is, if it is."""
     if len(entry.stages) == MOST_MEMBERS:
         return f"a kernel of more than {MOST_MEMBERS} stages takes too long to compile"
@@ -245,7 +247,7 @@ def _tiled(stages: Sequence[Stage]) -> bool:
     return all(len(stage.extents) == 1 for stage in stages)
 
 
-def _fit(entry: _Group, stage: Stage) -> tuple[int, bool] | str:
+def fit_or_why(entry: _Group, stage: Stage) -> tuple[int, bool] | str:
     """The shared dims and whether rows are streamed once the stage is in; or why it cannot be."""
     if any(is_sink(s) and s.slot in reads_of(stage) for s in entry.stages):
         return "the reduction must be complete before anything reads it"
@@ -269,7 +271,7 @@ def _fit(entry: _Group, stage: Stage) -> tuple[int, bool] | str:
     shared = min(entry.shared, limit)
     streaming = entry.streaming
     for other in entry.stages:
-        verdict = _distance(other, stage)
+        verdict = distance_or_why(other, stage)
         if isinstance(verdict, str):
             return verdict
         shared = min(shared, verdict[0])
@@ -286,7 +288,7 @@ def _same_units(stages: Sequence[Stage]) -> bool:
     return all(s.extents and first and linear.distance(s.extents[0], first[0]) == 0 for s in stages)
 
 
-def _distance(producer: Stage, consumer: Stage) -> tuple[int, bool] | str:
+def distance_or_why(producer: Stage, consumer: Stage) -> tuple[int, bool] | str:
     """On how many leading dims the two agree, and whether they are a distance apart in dim 0."""
     shared = 0
     for a, b in zip(producer.extents, consumer.extents, strict=False):

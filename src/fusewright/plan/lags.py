@@ -17,7 +17,7 @@ def scheduled(members: list[Member], tiled: bool) -> list[Member]:
     done: list[Member] = []
     for member in reversed(members):
         slot = member.stage.slot
-        reads = [(r, d) for r in done for d in _distances(r.stage, slot, 0)]
+        reads = [(r, d) for r in done for d in distances(r.stage, slot, 0)]
         lag = max((r.lag + d for r, d in reads), default=0)
         oldest = min((r.lag + d for r, d in reads), default=lag)
         one = replace(
@@ -28,7 +28,7 @@ def scheduled(members: list[Member], tiled: bool) -> list[Member]:
             ring=_power_of_two(lag - oldest + 1),
         )
         if tiled:
-            beside = [(r, d) for r in done for d in _distances(r.stage, slot, 1)]
+            beside = [(r, d) for r in done for d in distances(r.stage, slot, 1)]
             one = replace(
                 one,
                 left=_least((r.left + d for r, d in beside), member),
@@ -46,7 +46,7 @@ def _least(bounds: Iterable[int], member: Member) -> int:
     return min(found)
 
 
-def _distances(stage: Stage, slot: int, dim: int) -> set[int]:
+def distances(stage: Stage, slot: int, dim: int) -> set[int]:
     """How far from its own index a stage reads a value along a dim."""
     found = {
         linear.distance(load.args[dim], index(dim)) for load in loads_of(stage) if load.attr == slot

@@ -125,7 +125,7 @@ class LargePool:
         self.pooled = 0
         self.peak = 0
         self._sizes: dict[int, int] = {}
-        self._idle: dict[int, list[int]] = {}
+        self.idle: dict[int, list[int]] = {}
         self._order: dict[int, int] = {}
         self._unchecked = _CHECK
         self._lock = threading.RLock()
@@ -137,7 +137,7 @@ class LargePool:
         self._most_on_shelves = 0
         # Kept here because module globals may be gone when the interpreter shuts down.
         self._is_finalizing = sys.is_finalizing
-        self._demand = Demand()
+        self.demand = Demand()
         self._is_aging = False
 
     def take(self, nbytes: int) -> tuple[int, int]:
@@ -146,9 +146,9 @@ class LargePool:
         with self._lock:
             if self._returned:
                 self._sort_in()
-            self._demand.ask(size)
-            fitting = size if self._idle.get(size) else self._larger(size)
-            idle = self._idle.get(fitting)
+            self.demand.ask(size)
+            fitting = size if self.idle.get(size) else self._larger(size)
+            idle = self.idle.get(fitting)
             if idle:
                 address, size = idle.pop(), fitting
                 self._order.pop(address, None)
@@ -164,30 +164,30 @@ class LargePool:
     def _larger(self, size: int) -> int:
         """The size of a waiting block that is little larger; 0 where there is none."""
         most = size + size // WASTE
-        return min((s for s, idle in self._idle.items() if idle and size < s <= most), default=0)
+        return min((s for s, idle in self.idle.items() if idle and size < s <= most), default=0)
 
     def _make_room(self, size: int) -> None:
         """Before more is mapped: what waits and is not needed goes, as far as the process would
         hold more than was in use at once.
         """
-        self._demand.miss(size)
+        self.demand.miss(size)
         if current().memory_limit is not None:
             return
         in_use = self.mapped - self.pooled
-        most = max(self._demand.most(), in_use + size) + FLOOR
+        most = max(self.demand.most(), in_use + size) + FLOOR
         for address, waiting in list(self._order.items()):
             if self.mapped + size <= most:
                 return
-            if not self._demand.is_needed(waiting):
-                self._demand.give_up(waiting)
+            if not self.demand.is_needed(waiting):
+                self.demand.give_up(waiting)
                 self._give_up(address, waiting)
 
     def _give_up(self, address: int, size: int) -> None:
         """A block that waits goes back to the system."""
         self._order.pop(address, None)
-        idle = self._idle.get(size, ())
+        idle = self.idle.get(size, ())
         if address in idle:
-            self._idle[size].remove(address)
+            self.idle[size].remove(address)
             self.pooled -= size
             self._unmap(address, size)
 
@@ -200,7 +200,7 @@ class LargePool:
             with self._lock:
                 self._sort_in()
                 for address, size in list(self._order.items()):
-                    if self.pooled > FLOOR and self._demand.is_forgotten(size):
+                    if self.pooled > FLOOR and self.demand.is_forgotten(size):
                         self._give_up(address, size)
         self._is_aging = False
 
@@ -219,7 +219,7 @@ class LargePool:
     def _note_peak(self) -> None:
         """Since the last look, nothing but what waits in the native core has changed."""
         in_use = self.mapped - self.pooled - self.waiting()[1]
-        self._demand.use(in_use)
+        self.demand.use(in_use)
         if in_use > self.peak:
             self.peak = in_use
 
@@ -319,7 +319,7 @@ class LargePool:
             return
         if self.pooled + size > limit:
             self._evict(limit - size)
-        self._idle.setdefault(size, []).append(address)
+        self.idle.setdefault(size, []).append(address)
         self._order[address] = size
         self.pooled += size
         self._begin_aging()
@@ -327,7 +327,7 @@ class LargePool:
     def _is_worth_keeping(self, size: int) -> bool:
         if self.pooled + size <= FLOOR or current().memory_limit is not None:
             return True
-        return self._demand.is_worth_keeping(size, len(self._idle.get(size, ())))
+        return self.demand.is_worth_keeping(size, len(self.idle.get(size, ())))
 
     def _evict(self, keep: int) -> None:
         if keep == 0:

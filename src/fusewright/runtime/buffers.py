@@ -52,25 +52,25 @@ def _exported(memory: Memory) -> Any:
     return memoryview(array)[: memory.nbytes]
 
 
-_large = LargePool()
-_small = SmallPool(_large)
-_free = _small.free
+large_blocks = LargePool()
+small_blocks = SmallPool(large_blocks)
+_free = small_blocks.free
 
 
 def statistics() -> Statistics:
     """What the pool holds and has done since the process began."""
-    mapped = _large.mapped
-    pooled = _large.pooled + _large.on_shelves() + _small.pooled()
-    return Statistics(mapped, pooled, max(_large.peak, 0), _allocations())
+    mapped = large_blocks.mapped
+    pooled = large_blocks.pooled + large_blocks.on_shelves() + small_blocks.pooled()
+    return Statistics(mapped, pooled, max(large_blocks.peak, 0), _allocations())
 
 
 def trim() -> None:
     """Give everything that waits in the pool back to the system."""
-    _large.trim()
-    _small.trim()
+    large_blocks.trim()
+    small_blocks.trim()
 
 
-os.register_at_fork(after_in_child=_large.after_fork)
+os.register_at_fork(after_in_child=large_blocks.after_fork)
 
 
 if native is not None:
@@ -79,23 +79,23 @@ if native is not None:
         """As `allocate`, for the native core, where no small block is free."""
         block: Any
         if nbytes > SMALL:
-            address, size = _large.take(nbytes)
-            block = native.block(address, nbytes, _large.give_back, size)
+            address, size = large_blocks.take(nbytes)
+            block = native.block(address, nbytes, large_blocks.give_back, size)
         else:
-            block = native.block(_small.cut(nbytes), nbytes, _free[(nbytes + 63) >> 6])
+            block = native.block(small_blocks.cut(nbytes), nbytes, _free[(nbytes + 63) >> 6])
         return block  # type: ignore[no-any-return]
 
     MOST_ON_SHELVES = 8 << 20
     """Bytes of medium blocks that wait in the core, at most."""
 
-    native.set_pool(_free, SMALL, _block, _exported, _large.give_back)
-    _large.shelves, _large.waiting = native.shelves, native.waiting_blocks
+    native.set_pool(_free, SMALL, _block, _exported, large_blocks.give_back)
+    large_blocks.shelves, large_blocks.waiting = native.shelves, native.waiting_blocks
 
     def _options_changed(old: Options | None, new: Options) -> None:
         if old is None or old.memory_limit != new.memory_limit:
-            _large.clear_shelves(MOST_ON_SHELVES if new.memory_limit is None else 0)
+            large_blocks.clear_shelves(MOST_ON_SHELVES if new.memory_limit is None else 0)
             if new.memory_limit is not None:
-                _large.trim(new.memory_limit)
+                large_blocks.trim(new.memory_limit)
 
     watchers.append(_options_changed)
     _options_changed(None, current())
@@ -153,13 +153,13 @@ else:
         global _handed_out
         _handed_out += 1
         if nbytes > SMALL:
-            address, size = _large.take(nbytes)
-            return _Large(address, nbytes, size, _large)
+            address, size = large_blocks.take(nbytes)
+            return _Large(address, nbytes, size, large_blocks)
         free = _free[(nbytes + 63) >> 6]
         try:
             return _Small(free.pop(), nbytes, free)
         except IndexError:
-            return _Small(_small.cut(nbytes), nbytes, free)
+            return _Small(small_blocks.cut(nbytes), nbytes, free)
 
     def _allocations() -> int:
         return _handed_out

@@ -27,7 +27,7 @@ from fusewright.base.source import warn
 
 MAX_BYTES = 256 << 20
 """The folder's bound; the least recently used files go first, down to three quarters of it."""
-_KEEP = MAX_BYTES * 3 // 4
+KEEP = MAX_BYTES * 3 // 4
 _SUFFIX = ".fwc"
 _TEMPORARY = ".tmp"
 _MAGIC = b"FWCACHE1"
@@ -55,11 +55,11 @@ class _Refused(Exception):
     """The folder must not be used; the text says why."""
 
 
-_unusable: dict[str, str] = {}
+unusable_folders: dict[str, str] = {}
 """The folders given up in this process, and why."""
 _foreign: set[str] = set()
 """The folders with an entry that is not used."""
-_written: dict[str, int] = {}
+written_bytes: dict[str, int] = {}
 """Bytes put into each folder by this process since its bound was last enforced."""
 
 
@@ -72,7 +72,7 @@ def get(key: str) -> bytes | None:
     """What was stored under the key, whole and ours; None otherwise."""
     here = cache_folder()
     path = _path(here, key)
-    if here in _unusable:
+    if here in unusable_folders:
         return None
     try:
         _check_folder(here)
@@ -95,24 +95,24 @@ def get(key: str) -> bytes | None:
 def is_there(key: str) -> bool:
     """Whether something is stored under the key, which nobody has looked at."""
     here = cache_folder()
-    return here not in _unusable and os.path.exists(_path(here, key))
+    return here not in unusable_folders and os.path.exists(_path(here, key))
 
 
 def put(key: str, data: bytes) -> None:
     """Store for later processes; where that is impossible, warn once."""
     here = cache_folder()
     path = _path(here, key)
-    if here in _unusable:
+    if here in unusable_folders:
         return
     try:
         _make_folder(here)
         _check_folder(here)
         _write(path, _sealed(key, data))
-        written = _written.get(here, MAX_BYTES) + len(data)
-        if written > MAX_BYTES - _KEEP:
+        written = written_bytes.get(here, MAX_BYTES) + len(data)
+        if written > MAX_BYTES - KEEP:
             _evict(here)
             written = 0
-        _written[here] = written
+        written_bytes[here] = written
     except IsADirectoryError as error:
         _warn_of_entry(here, error)
     except (OSError, _Refused) as error:
@@ -122,7 +122,7 @@ def put(key: str, data: bytes) -> None:
 def remove(key: str) -> None:
     """Forget what is stored under the key, if anything is."""
     here = cache_folder()
-    if here not in _unusable:
+    if here not in unusable_folders:
         with suppress(OSError):  # It is evicted later.
             _remove(_path(here, key))
 
@@ -158,7 +158,7 @@ def info() -> Info:
     except (OSError, _Refused) as error:
         return Info(here, 0, 0, MAX_BYTES, _said(error))
     nbytes = sum(status.st_size for _, status in entries)
-    return Info(here, len(entries), nbytes, MAX_BYTES, _unusable.get(here, ""))
+    return Info(here, len(entries), nbytes, MAX_BYTES, unusable_folders.get(here, ""))
 
 
 def _can_be_made(here: str) -> bool:
@@ -264,7 +264,7 @@ def _evict(here: str) -> None:
     entries = _entries(here)
     excess = sum(status.st_size for _, status in entries) - MAX_BYTES
     if excess > 0:
-        excess += MAX_BYTES - _KEEP
+        excess += MAX_BYTES - KEEP
         for path, status in sorted(entries, key=lambda entry: entry[1].st_mtime):
             if excess <= 0:
                 break
@@ -296,9 +296,9 @@ def _will_pass(error: Exception) -> bool:
 
 def _warn(here: str, error: Exception) -> None:
     """Once for each folder: the program runs on, compiling what it needs."""
-    if here in _unusable or _will_pass(error):
+    if here in unusable_folders or _will_pass(error):
         return
-    _unusable[here] = why = _said(error)
+    unusable_folders[here] = why = _said(error)
     warn(
         f"the cache folder {here} is not used: {why}; compiled code is kept in memory only "
         "(FUSEWRIGHT_CACHE_DIR names another folder)",

@@ -34,12 +34,12 @@ LIBRARY = {
 
 _FILES = {"c": None, "m": "libm.so.6", "gcc": "libgcc_s.so.1"}
 _libraries: dict[str, ctypes.CDLL] = {}
-_addresses: dict[str, int] = {}
+addresses: dict[str, int] = {}
 
 
 def address(name: str) -> int:
     """Where a function lies in this process."""
-    known = _addresses.get(name)
+    known = addresses.get(name)
     if known is not None:
         return known
     library = LIBRARY.get(name)
@@ -51,7 +51,7 @@ def address(name: str) -> int:
         raise InternalError(f"this system has no {name!r}: {error}") from error
     found = ctypes.cast(function, ctypes.c_void_p).value
     assert found is not None
-    _addresses[name] = found
+    addresses[name] = found
     return found
 
 

@@ -7,7 +7,7 @@ from functools import cache
 
 from fusewright.base.options import MAX_THREADS, current
 
-_CGROUPS = "/sys/fs/cgroup"
+CGROUPS = "/sys/fs/cgroup"
 _UNLIMITED = 1 << 60
 """cgroup v1 writes a number near 2^63 for "no limit"."""
 
@@ -15,12 +15,13 @@ _UNLIMITED = 1 << 60
 def cpu_count() -> int:
     """CPUs this process may run on: its affinity, and its cgroup's quota rounded up."""
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return max(1, min(allowed or 1, _cpu_quota()))
+    return max(1, min(allowed or 1, cpu_quota()))
 
 
 @cache
-def _cpu_quota() -> int:
-    quotas = [_quota(folder) for folder in _own_cgroups("cpu")]
+def cpu_quota() -> int:
+    """CPUs that the control groups grant, a great number where they set no limit."""
+    quotas = [_quota(folder) for folder in own_cgroups("cpu")]
     return min([q for q in quotas if q], default=_UNLIMITED)
 
 
@@ -80,7 +81,7 @@ def resident_memory() -> int:
 def _meminfo() -> dict[str, int]:
     """The lines of /proc/meminfo, in bytes."""
     found = {}
-    for line in _read("/proc/meminfo").splitlines():
+    for line in read_file("/proc/meminfo").splitlines():
         name, _, rest = line.partition(":")
         words = rest.split()
         if words:
@@ -93,7 +94,7 @@ def _cgroup_memory() -> list[tuple[int, int]]:
     limit.
     """
     found = []
-    for folder in _own_cgroups("memory"):
+    for folder in own_cgroups("memory"):
         limit = _words(folder, "memory.max") or _words(folder, "memory.limit_in_bytes")
         if not limit or limit[0] == "max" or int(limit[0]) >= _UNLIMITED:
             continue
@@ -106,15 +107,15 @@ def _cgroup_memory() -> list[tuple[int, int]]:
 
 
 @cache
-def _own_cgroups(controller: str) -> tuple[str, ...]:
+def own_cgroups(controller: str) -> tuple[str, ...]:
     """The folders of this process's cgroup and those above it (version 2, or the controller's own
     hierarchy of 1).
     """
-    for line in sorted(_read("/proc/self/cgroup").splitlines(), reverse=True):
+    for line in sorted(read_file("/proc/self/cgroup").splitlines(), reverse=True):
         _, controllers, path = line.split(":", 2)
         if controllers and controller not in controllers.split(","):
             continue
-        root = os.path.join(_CGROUPS, controller if controllers else "")
+        root = os.path.join(CGROUPS, controller if controllers else "")
         if not os.path.isdir(root):
             continue
         # In a container the path may be the host's, which is not visible: the root is then the
@@ -134,10 +135,11 @@ def _upwards(root: str, path: str) -> list[str]:
 
 
 def _words(*path: str) -> list[str]:
-    return _read(os.path.join(*path)).split()
+    return read_file(os.path.join(*path)).split()
 
 
-def _read(path: str) -> str:
+def read_file(path: str) -> str:
+    """What a file of the system says; nothing where there is none."""
     try:
         with open(path, encoding="ascii", errors="replace") as file:
             return file.read()

@@ -40,7 +40,7 @@ COMPILES_LESS = "an unexplained run compiles less: new work runs operation by op
 class CompiledTexts(NamedTuple):
     """What was compiled for one structure, as text: its program (`ir.text`, `ir.loops.text`), its
     plan (`plan.text`, `plan.loops.text`), LLVM text, a module for each kernel, and the loop trees
-    (`ir.tree.text`).
+    (`ir.tree.text`), of arrays after what launches them (`ir.tree.launches`).
     """
 
     door: Literal["arrays", "loops"]

@@ -32,6 +32,7 @@ from fusewright.runtime.reuse import (
 )
 
 if TYPE_CHECKING:
+    from fusewright.base.options import Options
     from fusewright.machine import record
 else:
     record = deferred("fusewright.machine.record")
@@ -61,6 +62,10 @@ class Slice:
     key: Key
     reusable: set[Node]
     staged: frozenset[int]
+
+    def code_key(self, options: Options) -> Key:
+        """What its compiled code is found by: the structure, and the settings that change code."""
+        return (self.key, options.fuse, options.features)
 
     @property
     def is_small(self) -> bool:

@@ -96,15 +96,15 @@ class Target(Protocol):
         """For bug reports and `fusewright doctor`."""
 
 
-_known: dict[str, Target] = {}
+known_targets: dict[str, Target] = {}
 
 
 def target(name: str | None = None) -> Target:
     """The target of this name; without one that of the settings."""
     wanted = current().target if name is None else name
-    found = _known.get(wanted)
+    found = known_targets.get(wanted)
     if found is None:
-        found = _known[wanted] = _loaded(wanted)
+        found = known_targets[wanted] = _loaded(wanted)
     return found
 
 

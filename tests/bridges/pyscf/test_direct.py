@@ -246,8 +246,8 @@ def test_pyscf_goes_on_while_classes_are_compiled(
     water: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     jobs: list[Any] = []
-    monkeypatch.setattr(compiling, "_asked", set())
-    monkeypatch.setattr(compiling, "_spent", {})
+    monkeypatch.setattr(compiling, "asked", set())
+    monkeypatch.setattr(compiling, "spent", {})
     monkeypatch.setattr(background, "submit", jobs.append)
     monkeypatch.setattr(
         compiling, "missing_of",

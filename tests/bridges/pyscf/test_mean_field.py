@@ -211,7 +211,7 @@ def test_missing_names_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_nobody_asks_what_is_compiled_before_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiling, "_savings", [])
+    monkeypatch.setattr(compiling, "savings", [])
     part = 0.4 * LOADING
     assert [compiling.is_worth_asking(part) for _ in range(5)] == [False, False, True, True, True]
 
@@ -236,8 +236,8 @@ def test_a_small_molecule_loads_no_target() -> None:
 
 def test_classes_are_compiled_once_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     submitted: list[Any] = []
-    monkeypatch.setattr(compiling, "_asked", set())
-    monkeypatch.setattr(compiling, "_spent", {})
+    monkeypatch.setattr(compiling, "asked", set())
+    monkeypatch.setattr(compiling, "spent", {})
     monkeypatch.setattr(background, "submit", submitted.append)
     missing = QuartetClass((1, 1, 1, 1), True, ((False,),), False)
     case = Prediction(0.1, 0.1, 2.0, 3.0, (missing,))

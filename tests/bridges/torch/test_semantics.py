@@ -318,7 +318,7 @@ def test_options_that_are_unknown() -> None:
 def test_diagnostics_names_an_operation_once(capsys: Any) -> None:
     from fusewright.bridges.torch import report
 
-    report._told.clear()
+    report.told.clear()
     with fusewright.options(diagnostics="text"):
         for shape in ((5,), (2, 3)):
             torch._dynamo.reset()

@@ -56,7 +56,9 @@ def test_a_handlers_errors_are_no_errors_of_ours(handler: Any) -> None:
     assert is_interruption(KeyboardInterrupt()) and is_interruption(SystemExit(3))
 
 
-@pytest.mark.parametrize("form", [outlasting, interruptions._outlasting], ids=["used", "Python"])
+@pytest.mark.parametrize(
+    "form", [outlasting, interruptions.python_outlasting], ids=["used", "Python"]
+)
 def test_an_interruption_of_the_last_call_is_raised_after_it(form: Any) -> None:
     class Thing:
         pass
@@ -88,7 +90,9 @@ class Ended(BaseException):
     pass
 
 
-@pytest.mark.parametrize("form", [outlasting, interruptions._outlasting], ids=["used", "Python"])
+@pytest.mark.parametrize(
+    "form", [outlasting, interruptions.python_outlasting], ids=["used", "Python"]
+)
 def test_what_ends_a_thread_ends_that_one(form: Any) -> None:
     """The compiling thread is ended so with its process: it is nothing to the main thread."""
     ends = []

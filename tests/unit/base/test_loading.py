@@ -16,7 +16,7 @@ def test_a_thread_that_loads_meanwhile_leaves_the_handlers_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It looked before the main thread had set any handler, and goes on after it has."""
-    signals = loading._Signals()
+    signals = loading.Signals()
     looked, entered = threading.Event(), threading.Event()
 
     def valid_signals() -> set[int]:
@@ -27,7 +27,7 @@ def test_a_thread_that_loads_meanwhile_leaves_the_handlers_alone(
 
     names = {name: getattr(_signal, name) for name in ("getsignal", "signal", "raise_signal")}
     stub = SimpleNamespace(valid_signals=valid_signals, **names)
-    monkeypatch.setattr(loading, "_signal", stub)
+    monkeypatch.setattr(loading, "raw_signal", stub)
     before = signal.getsignal(signal.SIGINT)
     held: list[bool] = []
     thread = threading.Thread(target=lambda: held.append(signals.enter()))
@@ -75,7 +75,7 @@ def test_threads_and_the_program_load_at_once() -> None:
 def test_a_handler_that_raises_on_the_way_in_leaves_all_as_it_was(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    signals = loading._Signals()
+    signals = loading.Signals()
     calls = 0
 
     def interrupted(number: int, handler: object) -> object:
@@ -87,7 +87,7 @@ def test_a_handler_that_raises_on_the_way_in_leaves_all_as_it_was(
 
     names = {name: getattr(_signal, name) for name in ("getsignal", "valid_signals")}
     stub = SimpleNamespace(signal=interrupted, raise_signal=_signal.raise_signal, **names)
-    monkeypatch.setattr(loading, "_signal", stub)
+    monkeypatch.setattr(loading, "raw_signal", stub)
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
         signals.enter()

@@ -102,7 +102,7 @@ def test_path_objects_are_taken():
 
 
 def test_a_block_does_not_reach_other_threads_but_defaults_do(monkeypatch):
-    monkeypatch.setattr(module, "_process", module.defaults())
+    monkeypatch.setattr(module, "process_options", module.defaults())
     seen = []
     module.set_defaults(threads=5)
     with options(threads=2):

@@ -23,13 +23,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
     before = options.defaults()
-    monkeypatch.setattr(options, "_process", None)
+    monkeypatch.setattr(options, "process_options", None)
     monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
     monkeypatch.setattr(importlib, "import_module", importlib.import_module)
     modules = set(sys.modules)
     yield tmp_path
-    if options._process is None:
-        options._set_process(before)
+    if options.process_options is None:
+        options.set_process_options(before)
     options.set_defaults(**{name: getattr(before, name) for name in options.TABLE})
     for name in set(sys.modules) - modules:
         found = getattr(sys.modules[name], "__file__", None) or ""

@@ -179,7 +179,7 @@ def test_every_piece_of_syntax_has_a_name() -> None:
     """No error speaks of `JoinedStr`."""
     for kind in [*ast.stmt.__subclasses__(), *ast.expr.__subclasses__()]:
         if kind.__module__ in ("ast", "_ast") and kind.__name__ not in ("Num", "Str", "Bytes"):
-            assert kind.__name__ in spelling._NAMES, kind
+            assert kind.__name__ in spelling.NAMES, kind
 
 
 @pytest.mark.parametrize(

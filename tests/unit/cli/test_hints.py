@@ -25,7 +25,7 @@ def test_the_options_are_those_of_the_parser() -> None:
     known = {
         name
         for command in ("run", parsing.WARM)
-        for name in parsing._run_parser(command)._option_string_actions
+        for name in parsing.run_parser(command)._option_string_actions
         if name.startswith("--")
     }
     assert known - {"--help", "--strict-all", "--no-explain"} == hints.OPTIONS

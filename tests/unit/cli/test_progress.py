@@ -64,7 +64,7 @@ def test_a_bar_while_many_kernels_compile(
     monkeypatch.setattr(console, "PATIENCE", 0.0)
     monkeypatch.setattr(progress, "show", progress.show)
     generate_slowly(monkeypatch)
-    run._show_compiling()
+    run.show_compiling()
 
     def compute() -> None:
         with fw.options(target="cpu", interpret=False, background=False):
@@ -106,38 +106,38 @@ def test_a_bar_while_kernels_of_loops_compile_one_by_one(
     monkeypatch.setattr("sys.stderr", stream)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(console, "PATIENCE", patience)
-    monkeypatch.setattr(console, "_waited", {})
+    monkeypatch.setattr(console, "waited", {})
     monkeypatch.setattr(progress, "show", progress.show)
-    made = _loops._made
+    made = _loops.made_now
 
     def slowly(*given: Any) -> Any:
         time.sleep(0.05)
         return made(*given)
 
-    monkeypatch.setattr(_loops, "_made", slowly)
-    monkeypatch.setattr(_loops, "_kept", Kept())
-    run._show_compiling()
+    monkeypatch.setattr(_loops, "made_now", slowly)
+    monkeypatch.setattr(_loops, "kept_codes", Kept())
+    run.show_compiling()
     a = np.zeros(8)
     with fw.options(target="cpu", cache_dir=str(folder / "cache")):
         for kernel in loops(5):
             kernel(a)
     assert a[0] == sum(range(5)) + 5 * 0.75
     assert ("compiling" in stream.getvalue()) is shown
-    assert console._waited["compiling"].done == 5
+    assert console.waited["compiling"].done == 5
 
 
 def test_waits_long_after_each_other_are_counted_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stderr", Terminal())
-    monkeypatch.setattr(console, "_waited", {})
+    monkeypatch.setattr(console, "waited", {})
     monkeypatch.setattr(console, "GAP", 0.0)
     for _ in range(3):
         with console.progress("compiling", 1) as done:
             done()
         time.sleep(0.01)
-    assert console._waited["compiling"].done == 1
+    assert console.waited["compiling"].done == 1
 
 
 def test_nothing_is_shown_unless_the_command_line_says_so() -> None:
     with progress.show("compiling", 3) as done:
         done()
-    assert progress.show is progress._unseen
+    assert progress.show is progress.unseen

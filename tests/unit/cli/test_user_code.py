@@ -94,7 +94,7 @@ def test_a_folder_is_decided_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     looks = []
     resolve = os.path.realpath
     monkeypatch.setattr(os.path, "realpath", lambda path: looks.append(path) or resolve(path))
-    user = redirect._UserModules([str(tmp_path)])
+    user = redirect.UserModules([str(tmp_path)])
     looks.clear()
     packages = [tmp_path / "a", tmp_path / "a" / "site-packages" / "b", Path(os.__file__).parent]
     for folder in packages:
@@ -109,7 +109,7 @@ def test_links_are_followed(tmp_path: Path) -> None:
     (tmp_path / "own" / "out").symlink_to(tmp_path / "elsewhere")
     (tmp_path / "elsewhere" / "back").symlink_to(tmp_path / "own")
     (tmp_path / "own" / "sub").mkdir()
-    user = redirect._UserModules([str(tmp_path / "own")])
+    user = redirect.UserModules([str(tmp_path / "own")])
     assert not user.owns(str(tmp_path / "own" / "out" / "m.py"))
     assert user.owns(str(tmp_path / "elsewhere" / "back" / "sub" / "m.py"))
     assert not user.owns(str(tmp_path / "ownership" / "m.py"))

@@ -79,7 +79,7 @@ def test_choices_met_before(x: str, y: str) -> None:
     assert entered == [], entered
 
 
-SETTLING = {"_settle", "_value_was_asked_for", "catch_up", "_let_pass", "prune", "_forget_loop"}
+SETTLING = {"_settle", "_value_was_asked_for", "catch_up", "_let_pass", "prune", "forget_loop"}
 """What looks for the program's loop after an evaluation, where other tests have left values."""
 READS = {
     "asarray": lambda x: fnp.asarray(x),

@@ -60,7 +60,7 @@ def alone() -> Any:
     with fw.options(interpret=True):
         native.set_compiling(1e9, 1.0)
         yield
-        tiers._tell_core()
+        tiers.tell_core()
 
 
 @pytest.mark.parametrize("name", sorted(ops.EXACT - {"cast", "where"}))

@@ -52,7 +52,7 @@ def several(steps: int) -> Any:
 @pytest.fixture
 def nothing_shared() -> Iterator[None]:
     """No array of another test that shares NumPy's memory makes every record wait."""
-    watched = trace._watched
+    watched = trace.watched
     trace.watch(-watched)
     yield
     trace.watch(watched)
@@ -153,7 +153,7 @@ def test_another_process_finds_the_code_on_disk(tmp_path: Any) -> None:
         f"with fw.options(cache_dir={str(tmp_path)!r}, interpret=False):\n"
         "    fw.evaluate(fw.asarray(numpy.ones(50)) * 2 + 1)\n"
         "    from fusewright import driver\n"
-        "    print(*(runner.origin for runner in driver._runners.values()))\n"
+        "    print(*(runner.origin for runner in driver.runners.values()))\n"
     )
     origins = [
         subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

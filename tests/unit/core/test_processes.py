@@ -233,6 +233,6 @@ print(count())
     assert script(text, OMP_NUM_THREADS="1") == "0"
     assert script(text, OMP_NUM_THREADS="3") == "2"
     with fw.options(threads=1):
-        before = threads._pool.size
+        before = threads.thread_pool.size
         fw.evaluate(fnp.exp(fw.asarray(np.ones(LARGE))))
-        assert threads._pool.size == before
+        assert threads.thread_pool.size == before

@@ -78,7 +78,7 @@ def test_a_learnt_call_runs_no_python(monkeypatch: pytest.MonkeyPatch) -> None:
         for seed in range(4):
             value = fnp.roll(fw.asarray(operands(seed)[0]) * 2.0, 1, axis=0)
         seen: list[Any] = []
-        monkeypatch.setattr("fusewright.numpy.arranging._rolled", lambda *given: seen.append(given))
+        monkeypatch.setattr("fusewright.numpy.arranging.rolled", lambda *given: seen.append(given))
         value = fnp.roll(fw.asarray(operands(9)[0]) * 2.0, 1, axis=0)
         assert not seen
         assert np.array_equal(np.asarray(value), np.roll(operands(9)[0] * 2.0, 1, axis=0))

@@ -28,7 +28,7 @@ needs_core = pytest.mark.skipif(native is None, reason="Python's form computes w
 @pytest.fixture(autouse=True)
 def joined_at_once() -> Iterator[None]:
     deferred.forget()
-    units._known.clear()
+    units.known_units.clear()
     with fw.options(background=False):
         yield
 
@@ -161,12 +161,12 @@ def test_python_sees_no_call_of_a_known_sequence(monkeypatch: pytest.MonkeyPatch
 
     for by in (0.5, 0.25, 0.75):
         assert step(by) == step(by, plain=True)
-    codes = len(units._known)
+    codes = len(units.known_units)
     monkeypatch.setattr(deferred, "defer", lambda *_: pytest.fail("Python deferred a call"))
     monkeypatch.setattr(Group, "__call__", lambda *_: pytest.fail("Python ran a group"))
     for by in (0.125, 3.0):
         assert step(by) == step(by, plain=True)
-    assert len(units._known) == codes, "numbers are no part of the code"
+    assert len(units.known_units) == codes, "numbers are no part of the code"
 
 
 def test_another_pattern_of_arrays_and_back() -> None:

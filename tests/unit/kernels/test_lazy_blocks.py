@@ -64,11 +64,11 @@ def test_nothing_remembers_the_arrays_of_a_call() -> None:
         for i in range(1, x.shape[0]):
             y[i] = y[i - 1] + x[i]
 
-    before = trace._watched
+    before = trace.watched
     with fw.lazy():
         sums(np.arange(4.0), np.zeros(4))
     gc.collect()
-    assert trace._watched == before
+    assert trace.watched == before
 
 
 def test_overlapping_arrays_in_a_lazy_block() -> None:

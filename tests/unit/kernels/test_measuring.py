@@ -41,7 +41,7 @@ CALLS = 2 * measuring.ROUNDS * measuring.CALLS
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path) -> Iterator[None]:
     """What other runs have measured is not known."""
-    loops._kept.clear()
+    loops.kept_codes.clear()
     with fw.options(cache_dir=str(tmp_path)):
         yield
 

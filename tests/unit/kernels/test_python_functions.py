@@ -13,7 +13,7 @@ import fusewright as fw
 from fusewright.ir.dtypes import BOOL, FLOAT64, INT64
 from fusewright.ir.expr import Expr, cast, const, op, param, typed_op
 from fusewright.ir.loops.interpret import meaning
-from fusewright.kernels.python_functions import _ROWS, REFUSALS, function_of, text_of
+from fusewright.kernels.python_functions import REFUSALS, ROWS, function_of, text_of
 from fusewright.kernels.specialise import computed
 
 VALUES: dict[Any, tuple[Any, ...]] = {
@@ -22,7 +22,7 @@ VALUES: dict[Any, tuple[Any, ...]] = {
     BOOL: (False, True),
 }
 ONE = frozenset(("negative", "absolute", "sqrt", "floor", "ceil", "trunc", "rint", "logical_not"))
-CASES = [(dtype, name) for dtype, rows in _ROWS.items() for name in rows]
+CASES = [(dtype, name) for dtype, rows in ROWS.items() for name in rows]
 
 
 def operands(dtype: Any, name: str) -> list[tuple[Any, ...]]:

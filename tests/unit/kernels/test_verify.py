@@ -28,12 +28,12 @@ N = 5000
 @pytest.fixture(autouse=True)
 def no_code_from_before(tmp_path: Path) -> Iterator[None]:
     """Wrong code is neither found nor left behind."""
-    compiled._kept.clear()
+    compiled.kept_codes.clear()
     driver.cache_clear()
     with fw.options(cache_dir=str(tmp_path), interpret=False, background=False):
         yield
     trace.pending.clear()  # values that cannot be computed
-    compiled._kept.clear()
+    compiled.kept_codes.clear()
     driver.cache_clear()
 
 
@@ -113,7 +113,7 @@ def test_a_wrong_proof_of_array_statements_is_found(monkeypatch: pytest.MonkeyPa
     """The kernel's loops are statements; the planner of arrays is told that every read is at the
     reader's own index.
     """
-    monkeypatch.setattr(lags, "_distances", lambda stage, slot, dim: {0})
+    monkeypatch.setattr(lags, "distances", lambda stage, slot, dim: {0})
     kernel = fw.kernel(rows)
     a, b, c = (fw.asarray(np.full((count, 300), 1.5)) for count in (301, 301, 300))
     with fw.options(verify=True):

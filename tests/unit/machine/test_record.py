@@ -155,7 +155,7 @@ def _results(machine: Machine, cache: Path) -> tuple[list[Any], list[bool], list
     rng = np.random.default_rng(4)
     given = rng.random((300, 700)), rng.random((300, 700))
     driver.cache_clear()
-    loops._kept.clear()
+    loops.kept_codes.clear()
     with record.using(machine), fw.options(cache_dir=str(cache), threads=2, interpret=False):
         values = list(_sums(*map(fw.asarray, given)))
         facts = [take([value._node]).is_large for value in values]

@@ -111,6 +111,6 @@ def test_a_keyword_that_numpy_has_by_now_is_not_added() -> None:
 
     def newer(a: object, axis: int = -1, *, descending: bool = False) -> None: ...
 
-    signature = standard._with_keyword(newer, "descending")
+    signature = standard.with_keyword(newer, "descending")
     assert list(signature.parameters) == ["a", "axis", "descending"]
-    assert list(standard._with_keyword(numpy.fft.fftfreq, "dtype").parameters)[-1] == "dtype"
+    assert list(standard.with_keyword(numpy.fft.fftfreq, "dtype").parameters)[-1] == "dtype"

@@ -25,7 +25,7 @@ MIB = 1 << 20
 def empty_pool():
     gc.collect()
     trim()
-    buffers._large._demand = demand.Demand()
+    buffers.large_blocks.demand = demand.Demand()
     yield
     gc.collect()
     trim()
@@ -190,7 +190,7 @@ def test_a_limit_set_later_holds_at_once():
 
 
 def small():
-    return buffers._small.pooled()
+    return buffers.small_blocks.pooled()
 
 
 @pytest.mark.parametrize("nbytes", [10**13, 10**20])
@@ -259,8 +259,8 @@ def test_threads_never_share_a_block(nbytes):
     sys.setswitchinterval(interval)
     assert not wrong
     gc.collect()
-    large = statistics().pooled - small() - buffers._large.on_shelves()
-    assert sum(len(v) * size for size, v in buffers._large._idle.items()) == large
+    large = statistics().pooled - small() - buffers.large_blocks.on_shelves()
+    assert sum(len(v) * size for size, v in buffers.large_blocks.idle.items()) == large
 
 
 def test_finalisers_may_allocate_while_the_pool_is_at_work():

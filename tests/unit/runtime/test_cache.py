@@ -23,7 +23,7 @@ OTHER = "cd34" * 16
 def folder(tmp_path):
     with options(cache_dir=tmp_path / "cache"):
         yield tmp_path / "cache"
-    cache._unusable.clear()
+    cache.unusable_folders.clear()
 
 
 def entry(folder):
@@ -155,7 +155,7 @@ def test_a_folder_that_cannot_be_named(monkeypatch, tmp_path):
         assert cache_folder() == ""
         assert "no HOME" in warned(lambda: cache.put(KEY, b"code"))
         assert cache.get(KEY) is None
-    cache._unusable.clear()
+    cache.unusable_folders.clear()
     assert not list(tmp_path.iterdir())
 
 
@@ -165,7 +165,7 @@ def test_a_current_folder_that_is_gone(monkeypatch, tmp_path):
     (tmp_path / "gone").rmdir()
     with options(cache_dir="here"):
         assert warned(lambda: cache.get(KEY))
-    cache._unusable.clear()
+    cache.unusable_folders.clear()
 
 
 def test_a_file_in_the_folders_place(folder):
@@ -192,7 +192,7 @@ def test_folder_that_cannot_be_made():
     with options(cache_dir="/proc/fusewright"):
         assert warned(lambda: cache.put(KEY, b"code"))
         assert cache.get(KEY) is None
-    cache._unusable.clear()
+    cache.unusable_folders.clear()
 
 
 def test_full_disk_leaves_nothing_half_written(folder):
@@ -209,7 +209,7 @@ def test_full_disk_leaves_nothing_half_written(folder):
 
 def test_bounded_by_use_not_by_age(folder, monkeypatch):
     monkeypatch.setattr(cache, "MAX_BYTES", 10_000)
-    monkeypatch.setattr(cache, "_KEEP", 7_500)
+    monkeypatch.setattr(cache, "KEEP", 7_500)
     keys = [f"{i:064x}" for i in range(12)]
     now = time.time()
     for i, key in enumerate(keys):
@@ -228,7 +228,7 @@ def test_abandoned_temporary_files_go(folder):
     for name, age in (("old.tmp", 90_000), ("new.tmp", 0)):
         (folder / name).write_bytes(b"half")
         os.utime(folder / name, (time.time() - age,) * 2)
-    cache._written.clear()
+    cache.written_bytes.clear()
     cache.put(OTHER, b"code")
     assert {path.name for path in folder.glob("*.tmp")} == {"new.tmp"}
 
@@ -262,7 +262,7 @@ def test_many_processes_at_once(folder):
     script = textwrap.dedent("""
         import random, sys
         from fusewright.runtime import cache
-        cache.MAX_BYTES, cache._KEEP = 60_000, 40_000
+        cache.MAX_BYTES, cache.KEEP = 60_000, 40_000
         chance = random.Random(int(sys.argv[1]))
         for _ in range(250):
             n = chance.randrange(40)

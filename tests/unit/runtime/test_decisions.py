@@ -36,8 +36,8 @@ def texts_in(node: ast.AST) -> Iterator[str]:
 
 
 PLANNERS = (
-    fuse._room, fuse._fit, fuse._distance, fuse._Grouper._profit, profit.against_merging,
-    profit.against_strips,
+    fuse.why_full, fuse.fit_or_why, fuse.distance_or_why, fuse.Grouper.profit_or_why,
+    profit.against_merging, profit.against_strips,
 )  # fmt: skip
 
 

@@ -20,9 +20,9 @@ def system(tmp_path, monkeypatch):
             "/proc/self/cgroup": lines,
             "/proc/meminfo": "MemTotal:  33554432 kB\nMemAvailable: 16777216 kB\nSwapFree: 0 kB\n",
         }
-        real = limits._read
-        monkeypatch.setattr(limits, "_read", lambda p: fake.get(str(p)) or real(p))
-        monkeypatch.setattr(limits, "_CGROUPS", tmp_path / "cgroup")
+        real = limits.read_file
+        monkeypatch.setattr(limits, "read_file", lambda p: fake.get(str(p)) or real(p))
+        monkeypatch.setattr(limits, "CGROUPS", tmp_path / "cgroup")
 
     clear()
     yield write
@@ -30,7 +30,7 @@ def system(tmp_path, monkeypatch):
 
 
 def clear():
-    for function in (limits._own_cgroups, limits._cpu_quota, limits.quarter_of_memory):
+    for function in (limits.own_cgroups, limits.cpu_quota, limits.quarter_of_memory):
         function.cache_clear()
 
 
@@ -39,7 +39,7 @@ def test_no_limits(system):
     assert limits.total_memory() == 32 * GIB
     assert limits.available_memory() == 16 * GIB
     assert limits.quarter_of_memory() == 8 * GIB
-    assert limits._cpu_quota() > 1000
+    assert limits.cpu_quota() > 1000
 
 
 def test_cgroup_of_version_two_and_its_parents(system):
@@ -56,7 +56,7 @@ def test_cgroup_of_version_two_and_its_parents(system):
     )
     assert limits.total_memory() == 2 * GIB
     assert limits.available_memory() == 3 * GIB // 2
-    assert limits._cpu_quota() == 3
+    assert limits.cpu_quota() == 3
 
 
 def test_cgroup_of_version_one(system):
@@ -73,7 +73,7 @@ def test_cgroup_of_version_one(system):
         },
     )
     assert limits.available_memory() == 3 * GIB // 4
-    assert limits._cpu_quota() == 1
+    assert limits.cpu_quota() == 1
     assert limits.cpu_count() == 1
 
 

@@ -41,7 +41,7 @@ def test_every_row_is_what_a_profile_says(group: str) -> None:
 
 def _exists(line: Line) -> bool:
     try:
-        eval(re.split(r"[(\[]", line.row.call)[0], {**coverage._names(line.row)})
+        eval(re.split(r"[(\[]", line.row.call)[0], {**coverage.names_of(line.row)})
     except AttributeError:
         return line.kind == coverage.ABSENT
     return True

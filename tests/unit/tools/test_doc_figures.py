@@ -172,8 +172,8 @@ from fusewright.targets.cpu import compiler, workers
 from fusewright.targets.cpu.features import select
 
 compiler.compile_ir("define i64 @kernel(i64 %a) { ret i64 %a }", select("auto"), 2)
-for each in compiler._idle:
-    if isinstance(each, workers._Process):
+for each in compiler.idle_workers:
+    if isinstance(each, workers.WorkerProcess):
         print(re.search(r"VmRSS:\\s*(\\d+) kB", Path(f"/proc/{each.pid}/status").read_text())[1])
 """
 """In a process of its own: what has compiled more holds more."""

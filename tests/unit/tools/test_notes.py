@@ -52,8 +52,8 @@ def _differing() -> set[str]:
             if row.group not in GROUPS or not hasattr(np, row.name.partition(".")[0]):
                 continue
             for dtype in ("float64", "float32"):
-                plain = coverage._operands(coverage.SIZE, dtype, np.asarray)
-                ours = coverage._operands(coverage.SIZE, dtype, fw.asarray)
+                plain = coverage.operands_of(coverage.SIZE, dtype, np.asarray)
+                ours = coverage.operands_of(coverage.SIZE, dtype, fw.asarray)
                 if not _equal(row.call, ours, plain):
                     found.add(row.name)
         for seed in range(20):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tools.replay import _record, load
+from tools.replay import load, record_program
 from tools.replay_diff import (
     DIFFERS,
     EQUAL,
@@ -106,7 +106,7 @@ def test_what_changed_has_a_name(changes: dict[str, Any], verdict: str, part: st
 
 def _recorded(program: Recorded, source: Path, folder: Path) -> dict[str, Any]:
     folder.mkdir(exist_ok=True)
-    assert _record(program, source, folder) == ""
+    assert record_program(program, source, folder) == ""
     return load(folder, program)
 
 

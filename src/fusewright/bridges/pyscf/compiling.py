@@ -19,10 +19,10 @@ from fusewright.runtime import background
 
 BUILDS = 10
 """Fock matrices that a calculation is expected to need."""
-_asked: set[QuartetClass] = set()
-_spent: dict[frozenset[QuartetClass], float] = {}
+asked: set[QuartetClass] = set()
+spent: dict[frozenset[QuartetClass], float] = {}
 """Seconds that PySCF was predicted to take in this process, for lack of these classes."""
-_savings: list[float] = []
+savings: list[float] = []
 """Seconds that small molecules could have saved at most, before anybody asked what is compiled."""
 
 
@@ -30,9 +30,9 @@ def is_worth_asking(saving: float) -> bool:
     """Whether what this process could have saved, this among it, is more than what it takes to see
     which classes are compiled.
     """
-    if sum(_savings) <= LOADING:
-        _savings.append(saving)
-    return sum(_savings) > LOADING
+    if sum(savings) <= LOADING:
+        savings.append(saving)
+    return sum(savings) > LOADING
 
 
 def require(basis: Basis, operators: Sequence[Operator], whole: bool) -> None:
@@ -70,8 +70,8 @@ def not_compiled(missing: Sequence[QuartetClass], cost: float) -> str:
 def submit(kinds: Sequence[QuartetClass]) -> None:
     """Have them compiled, each once."""
     for kind in kinds:
-        if kind not in _asked:
-            _asked.add(kind)
+        if kind not in asked:
+            asked.add(kind)
             background.submit(partial(code_of, kind))
 
 
@@ -82,5 +82,5 @@ def is_due(missing: Sequence[QuartetClass], cost: float, now: float, later: floa
     if not current().background:
         return False
     key = frozenset(missing)
-    _spent[key] = _spent.get(key, 0.0) + now
-    return not key.isdisjoint(_asked) or _spent[key] + later > cost
+    spent[key] = spent.get(key, 0.0) + now
+    return not key.isdisjoint(asked) or spent[key] + later > cost

@@ -54,7 +54,7 @@ def _short(name: str) -> str:
 
 graphs: deque[GraphReport] = deque(maxlen=KEPT)
 """The last graphs that were compiled, the newest last."""
-_told: set[str] = set()
+told: set[str] = set()
 
 
 def note(
@@ -81,8 +81,8 @@ def note(
     graphs.append(report)
     if current().diagnostics != "off":
         for name, why, _ in rows:
-            if name not in _told:
-                _told.add(name)
+            if name not in told:
+                told.add(name)
                 print(f"fusewright: torch runs {_short(name)}: {why}", file=sys.stderr)
 
 
@@ -106,8 +106,8 @@ def refused(why: str, strict: bool) -> None:
             help="leave strict off: it then runs as torch's own operations",
         )
     graphs.append(GraphReport("refused", (), (("the whole graph", first, 1),)))
-    if current().diagnostics != "off" and first not in _told:
-        _told.add(first)
+    if current().diagnostics != "off" and first not in told:
+        told.add(first)
         print(f"fusewright: torch runs a whole graph: {first}", file=sys.stderr)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from fusewright.codegen.products.packing import packing_name
 from fusewright.codegen.products.registers import RegisterTile
@@ -126,6 +127,18 @@ class PackedPanels(Loops):
             self.store(value, target, vector)
 
 
+class TilePlace(NamedTuple):
+    """A tile's number and first row; the first tile whose rows are packed; where the next panel is,
+    and how many bytes of it each tile fetches.
+    """
+
+    number: str
+    row: str
+    first_packed: str
+    next_panel: str
+    share: str
+
+
 class MultipliedBlock(Loops):
     """`block`: rows, packed here, times panels of columns."""
 
@@ -144,18 +157,33 @@ class MultipliedBlock(Loops):
         """The processor's state that tiles need, inside alone."""
         yield
 
+    @property
+    def packing(self) -> str:
+        """The function that packs a tile's rows."""
+        return packing_name(self.tile.rows)
+
+    def first_packed(self) -> str:
+        """The first tile whose rows are packed; those before it are read where they are."""
+        return "0"
+
+    def share_fetched(self) -> str:
+        """Bytes of the next panel that each tile fetches."""
+        return self.times(self.line(f"sdiv i64 %k, {UNROLLED}"), LINE)
+
     def every_tile(self) -> None:
+        """Pack the rows, then multiply those of each tile by each panel."""
         rows, columns = self.tile.rows, self.tile.columns
         deep = self.tile.deep
         size = self.times(self.parts("%k", deep), deep * rows * self.tile.number)
-        lines = self.times(self.line(f"sdiv i64 %k, {UNROLLED}"), LINE)
+        share = self.share_fetched()
+        first = self.first_packed()
         tiles, across = self.parts("%rows", rows), self.parts("%columns", columns)
-        with self.loop("0", tiles) as tile:
+        with self.loop(first, tiles) as tile:
             row = self.times(tile, rows)
             count = self.least(self.minus("%rows", row), str(rows))
             source, target = self.moved("%from", row, "%across"), self.moved("%packed", tile, size)
             self.do(
-                f"call void @{packing_name(rows)}(ptr {source}, i64 %along, i64 %across, i64 %k, "
+                f"call void @{self.packing}(ptr {source}, i64 %along, i64 %across, i64 %k, "
                 f"i64 {count}, ptr {target})"
             )
         with self.loop("0", across) as panel:
@@ -166,22 +194,27 @@ class MultipliedBlock(Loops):
             with self.loop("0", tiles) as tile:
                 q, row = self.moved("%packed", tile, size), self.times(tile, rows)
                 place = self.at(self.moved("%out", row, "%step"), column, self.tile.result)
-                following = self.moved(after, tile, lines)
-                self.multiply(p, q, place, self.minus("%rows", row), right, following)
+                at = TilePlace(tile, row, first, after, share)
+                self.multiply(p, q, place, self.minus("%rows", row), right, at)
 
-    def multiply(self, p: str, q: str, out: str, rows: str, columns: str, following: str) -> None:
-        """One tile, of the smallest size that holds what is left."""
+    def multiply(self, p: str, q: str, out: str, rows: str, columns: str, at: TilePlace) -> None:
+        """One tile; what comes next is fetched."""
+        following = self.moved(at.next_panel, at.number, at.share)
+        words = (
+            f"ptr {p}, ptr {q}, i64 %k, ptr {out}, i64 %step, i64 {rows}, i64 {columns}, "
+            f"i1 %adds, ptr {following}"
+        )
+        self.call_smallest(words, rows, columns)
+
+    def call_smallest(self, words: str, rows: str, columns: str) -> None:
+        """The smallest tile that holds what is left."""
         for vectors in range(self.tile.vectors, 0, -1):
             widest = vectors == self.tile.vectors
             fits = self.between(columns, (vectors - 1) * self.lanes, vectors * self.lanes, widest)
             with self.when(fits):
                 for size, least in self.tile.covers():
                     with self.when(self.between(rows, least - 1, size, size == self.tile.rows)):
-                        self.do(
-                            f"call void @{tile_name(size, vectors)}(ptr {p}, ptr {q}, i64 %k, "
-                            f"ptr {out}, i64 %step, i64 {rows}, i64 {columns}, i1 %adds, "
-                            f"ptr {following})"
-                        )
+                        self.do(f"call void @{tile_name(size, vectors)}({words})")
 
     def between(self, value: str, above: int, to: int, unbounded: bool) -> str:
         """Whether `above` < value <= `to`."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from fusewright.codegen.products.blocks import MultipliedBlock
+from fusewright.codegen.products.blocks import MultipliedBlock, TilePlace
 from fusewright.codegen.products.packing import PackFunction
 from fusewright.codegen.products.pairs import SIZE, store_result
 from fusewright.codegen.products.registers import RegisterTile
@@ -267,48 +267,29 @@ class MatrixBlock(MultipliedBlock):
         yield
         self.do("call void @llvm.x86.tilerelease()")
 
-    def every_tile(self) -> None:
-        size = self.times(self.parts("%k", PAIRED), BLOCK)
-        tiles, across = self.parts("%rows", WIDTH), self.parts("%columns", WIDTH)
+    packing = ROWS
+
+    def share_fetched(self) -> str:
+        return "0"
+
+    def first_packed(self) -> str:
         is_row = self.line(f"icmp eq i64 %along, {SIZE}")
         is_whole = self.line(f"icmp eq i64 {self.line(f'and i64 %k, {PAIRED - 1}')}, 0")
         direct = self.line(f"and i1 {is_row}, {is_whole}")
         full = self.line(f"sdiv i64 %rows, {WIDTH}")
-        packed_from = self.line(f"select i1 {direct}, i64 {full}, i64 0")
-        with self.loop(packed_from, tiles) as tile:
-            row = self.times(tile, WIDTH)
-            count = self.least(self.minus("%rows", row), str(WIDTH))
-            source, target = self.moved("%from", row, "%across"), self.moved("%packed", tile, size)
-            self.do(
-                f"call void @{ROWS}(ptr {source}, i64 %along, i64 %across, i64 %k, i64 {count}, "
-                f"ptr {target})"
-            )
-        with self.loop("0", across) as panel:
-            p = self.moved("%panels", panel, "%panel")
-            column = self.times(panel, WIDTH)
-            right = self.minus("%columns", column)
-            with self.loop("0", tiles) as tile:
-                row = self.times(tile, WIDTH)
-                here = self.line(f"icmp slt i64 {tile}, {packed_from}")
-                packed = self.moved("%packed", tile, size)
-                q = self.moved("%from", row, "%across")
-                q = self.line(f"select i1 {here}, ptr {q}, ptr {packed}")
-                between = self.line(f"select i1 {here}, i64 %across, i64 {LINE}")
-                every = self.line(f"select i1 {here}, i64 {LINE}, i64 {BLOCK}")
-                place = self.at(self.moved("%out", row, "%step"), column, self.tile.result)
-                words = (
-                    f"ptr {p}, ptr {q}, i64 {between}, i64 {every}, i64 %k, ptr {place}, "
-                    f"i64 %step, i64 {self.minus('%rows', row)}, i64 {right}, i1 %adds"
-                )
-                self.chosen(words, self.minus("%rows", row), right)
+        return self.line(f"select i1 {direct}, i64 {full}, i64 0")
 
-    def chosen(self, words: str, rows: str, columns: str) -> None:
-        """The smallest tile that holds what is left."""
-        for vectors in (2, 1):
-            with self.when(self.between(columns, (vectors - 1) * SIDE, SIDE, vectors == 2)):
-                for size, least in self.tile.covers():
-                    with self.when(self.between(rows, least - 1, size, size == WIDTH)):
-                        self.do(f"call void @{tile_name(size, vectors)}({words})")
+    def multiply(self, p: str, q: str, out: str, rows: str, columns: str, at: TilePlace) -> None:
+        """One tile, of its packed rows or of those that lie where they are."""
+        here = self.line(f"icmp slt i64 {at.number}, {at.first_packed}")
+        q = self.line(f"select i1 {here}, ptr {self.moved('%from', at.row, '%across')}, ptr {q}")
+        between = self.line(f"select i1 {here}, i64 %across, i64 {LINE}")
+        every = self.line(f"select i1 {here}, i64 {LINE}, i64 {BLOCK}")
+        words = (
+            f"ptr {p}, ptr {q}, i64 {between}, i64 {every}, i64 %k, ptr {out}, i64 %step, "
+            f"i64 {rows}, i64 {columns}, i1 %adds"
+        )
+        self.call_smallest(words, rows, columns)
 
 
 def matrix_functions(tile: RegisterTile) -> list[str]:

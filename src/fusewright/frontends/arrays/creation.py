@@ -53,7 +53,7 @@ def asarray(obj: Any, dtype: Any = None, *, copy: bool | None = None) -> Any:
     if copy is False:
         return _shared(obj, dtype)
     # 2: this function's variable and the call's; nobody else holds the array
-    temporary = _SEES_VARIABLES and type(obj) is np.ndarray and getrefcount(obj) <= 2
+    temporary = SEES_VARIABLES and type(obj) is np.ndarray and getrefcount(obj) <= 2
     if isinstance(obj, list | tuple) and _holds_handles(obj):
         obj = _computed_nested(obj)
     array = sharing.numpy_array(obj, None if dtype is None else as_dtype(dtype).numpy)
@@ -75,7 +75,7 @@ def _sees_variables() -> bool:
     return _references(variable) > 2
 
 
-_SEES_VARIABLES = _sees_variables()
+SEES_VARIABLES = _sees_variables()
 """Whether a function can tell by its argument's references that a variable of its caller's holds
 it: not from CPython 3.14 on, where calls borrow what variables hold.  All arrays are copied there.
 """

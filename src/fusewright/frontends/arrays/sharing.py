@@ -263,7 +263,7 @@ def land(handle: Handle, old: Node, node: Node) -> None:
     ends.
     """
     if trace.is_lazy():
-        _block.owed.setdefault(id(handle), (handle, old))
+        lazy_block.owed.setdefault(id(handle), (handle, old))
         if native is not None:
             native.stop_lending(handle)
         handle._node = private(node)
@@ -289,7 +289,7 @@ class _Block(threading.local):
         self.borrowed: dict[Any, Handle] = {}
 
 
-_block = _Block()
+lazy_block = _Block()
 
 
 class lazy(ContextDecorator):
@@ -312,7 +312,7 @@ class lazy(ContextDecorator):
     def __enter__(self) -> None:
         trace.enter_lazy(1)
         if native is not None:
-            native.enter_lazy(1, _block.owed)
+            native.enter_lazy(1, lazy_block.owed)
 
     def __exit__(self, *error: object) -> None:
         trace.enter_lazy(-1)
@@ -321,12 +321,12 @@ class lazy(ContextDecorator):
                 settle()
         finally:
             if native is not None:  # only now: what is lent is this thread's until it has landed
-                native.enter_lazy(-1, _block.owed)
+                native.enter_lazy(-1, lazy_block.owed)
 
 
 def settle() -> None:
     """Let everything pending on shared memory land."""
-    _block.borrowed.clear()
+    lazy_block.borrowed.clear()
     try:
         _land_all()
     finally:
@@ -335,8 +335,8 @@ def settle() -> None:
 
 
 def _land_all() -> None:
-    owed = list(_block.owed.values())
-    _block.owed.clear()
+    owed = list(lazy_block.owed.values())
+    lazy_block.owed.clear()
     trace.evaluate(*trace.reading_shared_memory())
     for handle, old in owed:
         if native is None or not native.land(handle, old):
@@ -349,9 +349,9 @@ def borrowed(array: NDArray) -> Handle:
     if lent is not None:
         return lent  # type: ignore[no-any-return]
     key = (_address(array), array.shape, array.strides, array.dtype, is_writable(array))
-    found = _block.borrowed.get(key)
+    found = lazy_block.borrowed.get(key)
     if found is None:
-        found = _block.borrowed[key] = core.array_on(shared(array))
+        found = lazy_block.borrowed[key] = core.array_on(shared(array))
         if native is not None:
             native.stop_lending(found)
     return found
@@ -383,7 +383,7 @@ def _lends() -> bool:
 
 def home(handle: Handle) -> Memory | None:
     """The shared memory that a handle's value is in, or lands in."""
-    owed = _block.owed.get(id(handle))
+    owed = lazy_block.owed.get(id(handle))
     node = owed[1] if owed is not None else handle._node
     return node.value[0] if is_shared(node) else None
 
@@ -392,7 +392,9 @@ def owes_others(handle: Handle) -> bool:
     """Whether another handle's new value is to land in this one's memory."""
     memory = home(handle)
     return memory is not None and any(
-        overlap(memory, old.value[0]) for other, old in _block.owed.values() if other is not handle
+        overlap(memory, old.value[0])
+        for other, old in lazy_block.owed.values()
+        if other is not handle
     )
 
 

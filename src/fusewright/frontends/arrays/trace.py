@@ -45,10 +45,10 @@ at_once: ContextVar[bool] = ContextVar("fusewright_at_once", default=False)
 """Whether each statement is complete when it returns (its errors are seen there)."""
 gate = _due = EARLY
 lock: Any = threading.RLock() if native is None else native.Lock()
-_watched = _noting = _fresh_bytes = _base = _whole = 0
+watched = _noting = _fresh_bytes = _base = _whole = 0
 _schedule = Schedule()
 left_alone: list[tuple[Node, Spot]] = []
-_carried = survivors.LearntSpots()
+carried = survivors.LearntSpots()
 _enough = partial(survivors.enough_of, pending)
 
 
@@ -66,9 +66,9 @@ os.register_at_fork(after_in_child=_reset_lock)
 
 def watch(change: int, lines: bool = False) -> None:
     """Close the gate while the sum of changes is positive, for `lines` to every record."""
-    global _watched, _noting
+    global watched, _noting
     with lock:
-        _watched += change
+        watched += change
         _noting += change * lines
         _look_from(_due)
 
@@ -211,14 +211,14 @@ def _look_from(length: int) -> None:
     """Let records pass until the list is longer than this."""
     global gate, _due
     _due = length
-    gate = -1 if _watched > 0 else length
+    gate = -1 if watched > 0 else length
     if native is not None:
         native.set_places()
         native.set_gate(gate, -1 if _noting else _due)
         native.set_armed(bool(_base or _schedule.loop is not None))
 
 
-def _forget_loop(most: int = EARLY) -> None:
+def forget_loop(most: int = EARLY) -> None:
     """What was known of the loop is of no use; what is left of it belongs to no later one, which is
     looked for when it has recorded more than `most` nodes.
     """
@@ -242,7 +242,7 @@ def _leave_loop() -> None:
         _base = len(pending) * (len(pending) > FEW)
         _look_from(_base + _schedule.restart())
     else:
-        _forget_loop()
+        forget_loop()
 
 
 def _value_was_asked_for() -> None:
@@ -254,14 +254,14 @@ def _value_was_asked_for() -> None:
         length = len(pending)
         if _schedule.watching:
             if length <= _base + LIMIT or _was_consumed():
-                _forget_loop(max(LIMIT, 2 * (length - len(pending))))
+                forget_loop(max(LIMIT, 2 * (length - len(pending))))
         elif _base > length * (length > FEW) or (length > _base + LIMIT // 2 and _was_consumed()):
             # as much may well be recorded before the program asks again
-            _forget_loop(max(LIMIT, 2 * (length - len(pending))))
+            forget_loop(max(LIMIT, 2 * (length - len(pending))))
         elif length > _base + MANY:
             prune()  # the dead keep what they would have read
     elif len(pending) <= FEW and _schedule.is_idle():
-        _forget_loop()
+        forget_loop()
     elif _schedule.is_inside(frame := recording_frame()):
         _look_from(_schedule.after_value(len(pending), frame))
     else:
@@ -294,7 +294,7 @@ def _consider_flush() -> None:
         if len(pending) <= _due:
             return
         if len(pending) > _schedule.late_from(_due):
-            _forget_loop()
+            forget_loop()
         if _schedule.loop is None and not _schedule.watching and not _is_long():
             return
         loop = _schedule.look(frame)
@@ -346,7 +346,7 @@ def _flush_but_newest() -> None:
     newest = pending[-1]
     evaluate(*(node for node in live() if node is not newest and is_worth_storing(node)))
     _keep_only(newest)
-    _forget_loop()
+    forget_loop()
 
 
 def _keep_only(newest: Node) -> None:
@@ -367,15 +367,15 @@ def _flush_iterations(loop: Loop, period: int) -> None:
     held, before, read = _survey(pending, boundary.last, boundary.earliest, left_alone)
     prune()
     held = [row for row in held if row[0] is not newest and is_worth_storing(row[0])]
-    wanted, left, later = boundary.divide(held, before, _carried.spots)
+    wanted, left, later = boundary.divide(held, before, carried.spots)
     # What reads others' memory must not be read later.
-    if _watched > 0 or (native is not None and native.is_read()):
+    if watched > 0 or (native is not None and native.is_read()):
         reading = survivors.readers_of_shared(pending)
         wanted += [node for node, _ in left if id(node) in reading]
         left = [(node, place) for node, place in left if id(node) not in reading]
     if _let_go(pending, wanted, [node for node, _ in left]) > HARD_LIMIT:  # it is all there is
         wanted, left = [*wanted, *(node for node, _ in left)], []
-    _carried.learn([*read, *later])
+    carried.learn([*read, *later])
     survivors.forget_dead(left_alone)
     _schedule.tell_turn(pending, wanted)
     evaluate(*wanted)

@@ -33,11 +33,11 @@ INSTEAD = {
 
 def spelled(node: ast.AST) -> str:
     """What to call a piece of syntax."""
-    return _NAMES.get(type(node).__name__, _OTHER)
+    return NAMES.get(type(node).__name__, _OTHER)
 
 
 _OTHER = "this piece of syntax"
-_NAMES = {
+NAMES = {
     "Dict": "a dict", "Set": "a set", "DictComp": "a dict comprehension",
     "SetComp": "a set comprehension", "GeneratorExp": "a generator expression",
     "ListComp": "a list comprehension", "List": "a list", "Tuple": "a tuple", "Slice": "a slice",

@@ -7,7 +7,7 @@ loops run, then what became of each pair of loops; after `otherwise`, the same o
     threads i0
     vectors i0
     work i0: 1500
-    loop i0 on threads, vectors
+    loop i0 on threads and in vectors: its iterations are independent
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 
 from fusewright.ir.loops.text import expression_text, kernel_text
 from fusewright.plan.loops.plan import LoopPlan, LoopReport, PairReport
+from fusewright.plan.loops.wording import loop_line
 
 
 def plan_text(plan: LoopPlan) -> str:
@@ -60,15 +61,7 @@ def _combined(word: str, letter: str, table: Mapping[int, Mapping[int, str]]) ->
 
 
 def _loop(loop: LoopReport) -> str:
-    how = f"on {', '.join(loop.ways)}" if loop.ways else "in order"
-    details = [f" in tiles of {loop.tile} rows"] if loop.tile else []
-    details += [f": {loop.why}"] if loop.why else []
-    details += [
-        f" {word} {', '.join(names)}"
-        for word, names in (("folds", loop.folds), ("scans", loop.scans))
-        if names
-    ]
-    return f"loop {_dims(loop.dims)} {how}{''.join(details)}"
+    return f"loop {_dims(loop.dims)} {loop_line(loop).runs}"
 
 
 def _pair(pair: PairReport) -> str:

@@ -40,17 +40,17 @@ def load(key: Any, options: Options) -> Any:
 
 def count() -> int:
     """Operations in the file; the code of threads and of products is none."""
-    return max(len(_places()) - OTHERS, 0)
+    return max(len(entry_places()) - OTHERS, 0)
 
 
 def is_stale() -> bool:
     """Whether there is a file, of another generator than this package's."""
-    return os.path.exists(FILE) and not _places()
+    return os.path.exists(FILE) and not entry_places()
 
 
 def entry(name: str) -> bytes | None:
     """What the file has under a name."""
-    place = _places().get(name)
+    place = entry_places().get(name)
     if place is None:
         return None
     start, length = place
@@ -63,7 +63,7 @@ def entry(name: str) -> bytes | None:
 
 
 @cache
-def _places() -> dict[str, Place]:
+def entry_places() -> dict[str, Place]:
     """Of all entries, where this package's generator made the operations (the others' names hold
     theirs); what is written here is code of the package, as trusted as its modules are.
     """

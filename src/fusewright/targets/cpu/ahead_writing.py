@@ -33,7 +33,7 @@ def write(slices: Iterable[Slice], options: Options, path: str = FILE) -> int:
     assert len(images) == OTHERS
     entries = {name: zlib.compress(image.to_bytes()) for name, image in images.items()}
     for slice_ in slices:
-        name = name_of((slice_.key, options.fuse, options.features), options)
+        name = name_of(slice_.code_key(options), options)
         if name not in entries:
             compiled = build(slice_, options)
             program = form(assemble(compiled))

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from fusewright.base.options import Options
 from fusewright.codegen.canonical import lower_once, tree_once
+from fusewright.codegen.trees.launches import launches_of
 from fusewright.ir import graph, ops, verify
 from fusewright.ir.dtypes import DType
 from fusewright.ir.expr import Expr, postorder
 from fusewright.ir.nest import Program, grouped
+from fusewright.ir.tree.launches import check_launches
 from fusewright.ir.tree.verify_arrays import check_array_tree
 from fusewright.machine import record as machine
 from fusewright.plan import fuse, serial, stages
@@ -46,6 +48,7 @@ def decide(slice_: Slice, options: Options) -> tuple[Program, Plan]:
         plan = serial.joined(plan)
     if options.debug:
         check.check_plan(program, plan, leaves)
+        check_launches(launches_of(program, plan), program.outputs, leaves)
     return program, plan
 
 
@@ -89,13 +92,15 @@ def _tell(
 ) -> None:
     # Imported here: only a recorder of compilations asks for texts.
     from fusewright.ir.text import program_text
+    from fusewright.ir.tree.launches import launches_text
     from fusewright.ir.tree.text import tree_text
     from fusewright.plan.text import plan_text
 
     kernels = (step for step in plan.steps if isinstance(step, Kernel))
-    trees = [tree_text(tree_once(program, each, vector_bytes, large).tree) for each in kernels]
+    parts = [launches_text(launches_of(program, plan))]
+    parts += [tree_text(tree_once(program, each, vector_bytes, large).tree) for each in kernels]
     texts = CompiledTexts(
-        "arrays", program_text(program), plan_text(program, plan), llvm, "".join(trees)
+        "arrays", program_text(program), plan_text(program, plan), llvm, "".join(parts)
     )
     for tell in compilations:
         tell(texts)

@@ -64,7 +64,7 @@ def run(
     """Compute a segment whose other operands are in memory; its outputs become leaves.  None where
     nothing has run, because its code is being compiled beside.
     """
-    calls = _SegmentRun(nodes, segment, options, find).calls()
+    calls = SegmentRun(nodes, segment, options, find).calls()
     if calls is None:
         return None
     began = perf_counter()
@@ -75,7 +75,7 @@ def run(
     return calls
 
 
-class _SegmentRun(RowBlocks):
+class SegmentRun(RowBlocks):
     """The calls of a segment, as they are found."""
 
     def __init__(
@@ -172,7 +172,7 @@ class _SegmentRun(RowBlocks):
         requested = self.cloned(layer, wanted, rows, marks)
         slice_ = take(requested)
         order, chosen = slice_.order, self.options
-        runner = self.find((slice_.key, chosen.fuse, chosen.features), slice_, chosen)
+        runner = self.find(slice_.code_key(chosen), slice_, chosen)
         if runner is None:
             self.is_ready = False
             return []

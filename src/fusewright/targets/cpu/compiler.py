@@ -38,7 +38,7 @@ _images: dict[_Key, Image] = {}
 """Kernels of one text (the steps of a loop) are compiled once; all are forgotten when there are
 more than so many.
 """
-_idle: list[workers.Worker] = []
+idle_workers: list[workers.Worker] = []
 
 
 def compile_ir(text: str, features: FeatureSet, level: int, scalars: bool = False) -> Image:
@@ -84,8 +84,8 @@ def version() -> str:
 
 def start() -> None:
     """Have LLVM started meanwhile, by who will soon need it."""
-    if not _idle:
-        _idle.append(workers.worker())
+    if not idle_workers:
+        idle_workers.append(workers.worker())
 
 
 def forget() -> None:
@@ -118,7 +118,7 @@ def _linked(key: _Key, promise: Callable[[], bytes]) -> Image:
 def _worker() -> Iterator[workers.Worker]:
     """One for this thread alone; whoever is interrupted leaves none behind."""
     try:
-        worker = _idle.pop()
+        worker = idle_workers.pop()
     except IndexError:
         worker = workers.worker()
     try:
@@ -126,16 +126,17 @@ def _worker() -> Iterator[workers.Worker]:
     except BaseException:
         worker.close()
         raise
-    if len(_idle) < MOST_IDLE:
-        _idle.append(worker)
+    if len(idle_workers) < MOST_IDLE:
+        idle_workers.append(worker)
     else:
         worker.close()
 
 
-def _close() -> None:
-    while _idle:
-        _idle.pop().close()
+def close_workers() -> None:
+    """End the processes that compile and are idle."""
+    while idle_workers:
+        idle_workers.pop().close()
 
 
-atexit.register(_close)
-os.register_at_fork(after_in_child=_close)
+atexit.register(close_workers)
+os.register_at_fork(after_in_child=close_workers)

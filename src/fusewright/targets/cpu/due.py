@@ -25,7 +25,7 @@ MOST_BEGUN = 3
 have got any further: the next one waits until the structure has run for long in it.
 """
 _DUE = "due"
-_slow: set[str] = set()
+slow: set[str] = set()
 """Of this process alone: another one may find the processor less busy."""
 
 
@@ -37,7 +37,7 @@ def is_kept(key: Any, options: Options) -> bool:
 
 def is_slow(name: str) -> bool:
     """Whether code was measured to be slower than its operations one by one."""
-    return name in _slow
+    return name in slow
 
 
 def is_due(key: Any, options: Options, due: int) -> bool:
@@ -79,4 +79,4 @@ def end(name: str) -> None:
 
 
 if native is not None:
-    native.set_dropped(_slow.add)
+    native.set_dropped(slow.add)

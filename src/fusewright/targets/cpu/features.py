@@ -75,7 +75,7 @@ def select(option: str, flags: Iterable[str] | None = None) -> FeatureSet:
     32
     """
     if flags is None:
-        return _select_here(option)
+        return select_here(option)
     present = frozenset(flags)
     wanted = LEVELS if option == "auto" else (_LEVEL[option],)
     for level in wanted:
@@ -95,7 +95,8 @@ def machine_flags_of(name: str) -> tuple[str, ...]:
 
 
 @cache
-def _select_here(option: str) -> FeatureSet:
+def select_here(option: str) -> FeatureSet:
+    """The features of an option on this machine; raises `UnsupportedCPU`."""
     machine = platform.machine()
     if sys.platform != "linux" or machine.lower() not in ("x86_64", "amd64"):
         raise UnsupportedCPU(
@@ -113,13 +114,14 @@ def machine_flags() -> frozenset[str]:
     the system is asked again the next time.
     """
     try:
-        return _reported_flags()
+        return reported_flags()
     except OSError:
         return _llvm_flags()
 
 
 @cache
-def _reported_flags() -> frozenset[str]:
+def reported_flags() -> frozenset[str]:
+    """What Linux says the processor has."""
     with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
         for line in file:
             if line.startswith("flags"):

@@ -15,7 +15,7 @@ from fusewright.targets.cpu.features import FeatureSet
 
 def finished(planned: Compiled, submit: compiler.Submit) -> Compiled:
     """With code for all kernels, which LLVM is given at once."""
-    left = _left(planned)
+    left = left_to_make(planned)
     with progress.show("compiling", len(left)) as done:
         promises = [submit(kernel.module.text, kernel.level) for _, kernel in left]
         for (number, kernel), promise in zip(left, promises, strict=True):
@@ -30,7 +30,7 @@ def finished_in_steps(
     """The same one after the other; `keep` gets what is there after each that takes long, since the
     process may end before the next one is done.
     """
-    left = _left(planned)
+    left = left_to_make(planned)
     for number, kernel in left:
         image = compiler.compile_ir(kernel.module.text, features, kernel.level)
         planned = planned.improved(number, replace(kernel, image=image))
@@ -45,7 +45,7 @@ def improve(quick: CompiledKernel, features: FeatureSet) -> CompiledKernel:
     return replace(quick, image=image, final=True)
 
 
-def _left(planned: Compiled) -> list[tuple[int, CompiledKernel]]:
+def left_to_make(planned: Compiled) -> list[tuple[int, CompiledKernel]]:
     """The kernels that have no code yet, by number."""
     return [
         (number, kernel)

@@ -178,11 +178,11 @@ def obtain(kernel: Kernel, options: Options) -> CompiledLoops:
 
     def make() -> Made:
         with progress.show("compiling", 1) as done:
-            made = _made(text, numbered, features, settings, options.debug)
+            made = made_now(text, numbered, features, settings, options.debug)
             done()
         return made
 
-    found = _kept.obtain(key, lambda: disk_key("loops", key), make)
+    found = kept_codes.obtain(key, lambda: disk_key("loops", key), make)
     plan, module, image = found.value
     seconds = elapsed(start)
     made_ready = CompiledLoops(
@@ -195,10 +195,13 @@ def obtain(kernel: Kernel, options: Options) -> CompiledLoops:
 Made = tuple[LoopPlan, Module, Image]
 MOST = 256
 """Kernels kept in memory beside those in use; all are forgotten when there are more."""
-_kept: Kept[Made] = Kept(MOST)
+kept_codes: Kept[Made] = Kept(MOST)
 
 
-def _made(text: str, kernel: Kernel, features: FeatureSet, settings: Settings, debug: bool) -> Made:
+def made_now(
+    text: str, kernel: Kernel, features: FeatureSet, settings: Settings, debug: bool
+) -> Made:
+    """Planned and compiled."""
     compiler.start()
     # Imported here: a process that finds its code on disk neither plans nor compiles.
     from fusewright.codegen.statements import lower

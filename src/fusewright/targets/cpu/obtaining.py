@@ -33,7 +33,7 @@ def obtain(key: Any, slice_: Slice, options: Options) -> Runner:
 
 def obtain_slice(slice_: Slice, options: Options) -> Runner:
     """The runner of a slice's structure."""
-    runner = obtain((slice_.key, options.fuse, options.features), slice_, options)
+    runner = obtain(slice_.code_key(options), slice_, options)
     if options.debug:
         # Imported here: only debugging prints programs.
         from fusewright.ir.text import program_text

@@ -80,7 +80,7 @@ def run_inside(
             compute(wanted)
         record = product_records.described(segment, nodes) if listeners else None
         start = perf_counter()
-        threads = _run(segment, nodes, options, compute, find, schedule)
+        threads = run_segment(segment, nodes, options, compute, find, schedule)
         if record is not None:
             took = perf_counter() - start
             steps.append(replace(record, start=start, seconds=took, threads=threads))
@@ -92,7 +92,7 @@ def run_inside(
     return True
 
 
-def _run(
+def run_segment(
     segment: Segment, nodes: dict[int, Node], options: Options, compute: Compute,
     find: chains.Find, schedule: Draft,
 ) -> int:  # fmt: skip
@@ -109,7 +109,7 @@ def _run(
         schedule.first(nodes, wanted)
         if wanted:
             compute(wanted)
-        schedule.add(_alone(nodes, slot))
+        schedule.add(run_alone(nodes, slot))
     return thread_count()
 
 
@@ -121,7 +121,7 @@ def planned(slice_: Slice, options: Options) -> Iterator[KernelRecord | Slice]:
     every = dict(enumerate(order))
     slots = {id(node): slot for slot, node in every.items()}
     stored: set[int] = set()
-    for segment in _segments(slice_, options.fuse):
+    for segment in segments_of(slice_, options.fuse):
         needed = [slots[id(node)] for node in _needed(segment, every)]
         before = [slot for slot in needed if slot not in stored]
         if before:
@@ -165,7 +165,7 @@ def replayed(order: Sequence[Node], outputs: Sequence[int], options: Options) ->
             twins[id(node)] = twin
     wanted = [twins[id(order[slot])] for slot in outputs]
     twins.clear()  # references are counted
-    if not any(segment.fused for segment in _segments(take(wanted), options.fuse)):
+    if not any(segment.fused for segment in segments_of(take(wanted), options.fuse)):
         return False
     hooks.evaluate(wanted)
     for slot, twin in zip(outputs, wanted, strict=True):
@@ -187,7 +187,7 @@ def _planned(
     """
     slice_ = take(pending)
     order = slice_.order
-    found = _segments(slice_, options.fuse)
+    found = segments_of(slice_, options.fuse)
     slots = {id(node): slot for slot, node in enumerate(order)}
     result = []
     for segment in found:
@@ -199,7 +199,7 @@ def _planned(
     return result, len(order)
 
 
-def _segments(slice_: Slice, fuse: bool) -> tuple[Segment, ...]:
+def segments_of(slice_: Slice, fuse: bool) -> tuple[Segment, ...]:
     """How a slice is cut: known, or found now."""
     shapes = tuple([node.shape for node in slice_.order])
     machine = products.machine_at_hand(slice_.order)
@@ -235,7 +235,7 @@ def _computed_once(segment: Segment, nodes: dict[int, Node]) -> None:
             nodes[slot].demands += 1
 
 
-def _alone(nodes: dict[int, Node], slot: int) -> BoundCalls | None:
+def run_alone(nodes: dict[int, Node], slot: int) -> BoundCalls | None:
     """Compute one product; None where that is more than calls."""
     node, bound = nodes[slot], BoundCalls(nodes)
     out = bound.result(slot)

@@ -7,17 +7,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from fusewright.base.later import later
 from fusewright.base.options import Options
 from fusewright.base.values import dataclass
+from fusewright.codegen.trees.launches import launches_of
 from fusewright.ir import graph
 from fusewright.ir.graph import InPlace, Memory, Node, contiguous_strides, memory_of
 from fusewright.ir.nest import Alias, Library, Program
-from fusewright.plan.lifetimes import completions, deaths
+from fusewright.ir.tree.launches import TreeLaunch, runs_of
 from fusewright.plan.plan import Plan
 from fusewright.runtime import background
 from fusewright.runtime.arguments import fetcher
@@ -162,10 +163,13 @@ def assemble(compiled: Compiled) -> Runner:
     """Make compiled code ready to run."""
     program, plan = compiled.program, compiled.plan
     slots = len(compiled.kinds)
-    # what has no compiled kernel is a library step or an alias
+    kernels = [kernel for kernel in compiled.kernels if kernel is not None]
+    runs = list(runs_of(launches_of(program, plan)))
     steps: list[Launch | Library | Alias] = [
-        prepare(program, kernel, slots) if kernel is not None else cast("Library | Alias", step)
-        for kernel, step in zip(compiled.kernels, plan.steps, strict=True)
+        prepare(program, kernels[run.work.tree], slots)
+        if isinstance(run.work, TreeLaunch)
+        else run.work
+        for run in runs
     ]
     leaves = tuple(slot for slot, kind in enumerate(compiled.kinds) if kind == graph.LEAF)
     fetches = tuple(fetcher(s, compiled.kinds[s.slot]) for s in program.arguments)
@@ -179,8 +183,8 @@ def assemble(compiled: Compiled) -> Runner:
         outputs,
         fetches,
         compiled.is_large,
-        deaths(plan, program.outputs),
-        completions(plan, program.outputs),
+        [run.release for run in runs],
+        [run.complete for run in runs],
     )
 
 

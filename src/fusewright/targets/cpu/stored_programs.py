@@ -59,7 +59,7 @@ def load(name: str, improve: Callable[[Use], None]) -> Any:
     """The program kept under a name, ready to run; None where there is none.  `improve` makes
     better code.
     """
-    found = _read(name)
+    found = read(name)
     made = None if found is None else program_of(found, improve)
     if made is not None:
         made.name = name
@@ -118,14 +118,14 @@ class _Trial:
 
 def note_worth(name: str) -> None:
     """A process has run it for as long as the best code takes to make."""
-    found = _read(name)
+    found = read(name)
     if found is not None:
         keep(name, found[0], found[1], 0.0)
 
 
 def note_better(name: str, number: int, image: Image) -> None:
     """The best code of a kernel has been made."""
-    found = _read(name)
+    found = read(name)
     if found is not None and found[1][number] is not None:
         kernels = list(found[1])
         kernels[number] = (image, True)
@@ -136,6 +136,7 @@ def _entry(name: str) -> str:
     return disk.digest(f"program {name}".encode())
 
 
-def _read(name: str) -> Found | None:
+def read(name: str) -> Found | None:
+    """What the disk keeps under a name."""
     data = disk.get(_entry(name))
     return None if data is None else decoded(data)

@@ -85,7 +85,7 @@ def _load_code() -> Code:
     global _code
     with _loading:  # Two copies would mean one thread's copy unmapped under its pool.
         if _code is None:
-            image = load(_image())
+            image = load(thread_image())
             call, call_definition = _python_function(b"call", image.address("py_call"))
             launch, launch_definition = _python_function(b"launch", image.address("py_launch"))
             start = ctypes.CFUNCTYPE(
@@ -97,7 +97,8 @@ def _load_code() -> Code:
         return _code
 
 
-def _image() -> Image:
+def thread_image() -> Image:
+    """The pool's code: from the installation, from the disk, or compiled now."""
     key = image_name()
     stored = ahead.entry(key) or disk.get(key)
     if stored is not None:
@@ -175,14 +176,14 @@ class _Own(threading.local):
     scratch: Memory | None = None
 
 
-_pool = _Pool()
+thread_pool = _Pool()
 _own = _Own()
 
 
 def _after_fork() -> None:
     """The child has this thread only: its pool is new, and so are the locks."""
-    global _pool, _loading
-    _pool = _Pool()
+    global thread_pool, _loading
+    thread_pool = _Pool()
     _loading = threading.RLock()
     _fork_join.cache_clear()
 
@@ -213,7 +214,7 @@ def launch(
         return
     ranges = -(-units // grain)
     wanted = ranges if ranges < threads else threads
-    here = _pool
+    here = thread_pool
     if wanted > 1 and here.turn.acquire(False):
         try:
             if wanted > here.size:
@@ -245,7 +246,7 @@ def take_team(threads: int) -> int:
     pool and the number of threads; 0 where there is one thread, or another Python thread has the
     pool.  Whoever got it calls `give_team` when the kernel has ended.
     """
-    here = _pool
+    here = thread_pool
     if threads < 2 or not here.turn.acquire(blocking=False):
         return 0
     address, counted, least = here.team_says
@@ -263,7 +264,7 @@ def take_team(threads: int) -> int:
 
 def give_team() -> None:
     """The pool may be taken again."""
-    _pool.turn.release()
+    thread_pool.turn.release()
 
 
 def own_scratch(nbytes: int) -> int:

@@ -50,14 +50,15 @@ def _compiling() -> float:
     return costs.compile_structure + (0.0 if _built else costs.compile_start)
 
 
-def _tell_core() -> None:
+def tell_core() -> None:
+    """Tell the core what compiling takes on this machine."""
     native.set_compiling(_compiling(), record.current().compile_node)
 
 
 if native is not None:
     native.set_compiling()  # what the core has begun with, until somebody compiles
     if os.path.exists(calibration()):
-        _tell_core()
+        tell_core()
 
 
 def seconds_alone() -> float:
@@ -87,7 +88,7 @@ def found(
         return obtaining.obtain(key, slice_, options)
     _building.add(key)
     copy = detached(slice_)
-    background.submit(lambda: _build(key, copy, options, keep))
+    background.submit(lambda: build_in_steps(key, copy, options, keep))
     return None
 
 
@@ -122,7 +123,10 @@ def in_turns(pending: Sequence[Node], run: Callable[[Sequence[Node]], None]) -> 
     return True
 
 
-def _build(key: Key, slice_: Slice, options: Options, keep: Callable[[Key, Runner], None]) -> None:
+def build_in_steps(
+    key: Key, slice_: Slice, options: Options, keep: Callable[[Key, Runner], None]
+) -> None:
+    """Compile in the background, better code after quick code."""
     global _built
     try:
         due.begin(key, options)  # before anything that takes long, such as loading what compiles
@@ -132,7 +136,7 @@ def _build(key: Key, slice_: Slice, options: Options, keep: Callable[[Key, Runne
         portions.refuse(key, slice_)
     finally:
         _building.discard(key)
-        _tell_core()
+        tell_core()
 
 
 def detached(slice_: Slice) -> Slice:

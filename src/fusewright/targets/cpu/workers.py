@@ -45,10 +45,10 @@ class Worker(Protocol):
 
 def worker() -> Worker:
     """A process where one can be had."""
-    if _Process.is_possible:
+    if WorkerProcess.is_possible:
         with suppress(OSError):
-            return _Process()
-    return _Here()
+            return WorkerProcess()
+    return WorkerHere()
 
 
 class _Held:
@@ -101,7 +101,7 @@ def _worked(pid: int) -> tuple[int, bool]:
     return int(fields[10]) + int(fields[11]), state in (b"R", b"D")
 
 
-class _Process:
+class WorkerProcess:
     """A process of its own; when it has ended (it does after a while), another one."""
 
     is_possible = (
@@ -114,9 +114,9 @@ class _Process:
     def __init__(self) -> None:
         self.jobs: list[Job] = []
         self.answers: list[bytes | Refused] = []
-        self._start()
+        self.start()
 
-    def _start(self) -> None:
+    def start(self) -> None:
         ours, theirs = _socket.socketpair()
         end, life = os.pipe()
         try:
@@ -126,7 +126,7 @@ class _Process:
             self.socket.settimeout(START)
             self.child = os.posix_spawn(
                 sys.executable,
-                [sys.executable, "-I", "-S", *_program()],
+                [sys.executable, "-I", "-S", *worker_command()],
                 os.environ,
                 file_actions=[
                     (os.POSIX_SPAWN_DUP2, theirs.fileno(), 0),
@@ -181,7 +181,7 @@ class _Process:
         except (OSError, EOFError):
             self._leave()
         try:
-            self._start()
+            self.start()
             for job in self.jobs:
                 self._send(job)
             return self._asked()
@@ -190,7 +190,7 @@ class _Process:
                 raise InternalError("LLVM ended in the midst of its work") from None
         except _Frozen:
             self._kill()
-        _Process.is_possible = False
+        WorkerProcess.is_possible = False
         return [_compiled_here(job) for job in self.jobs]
 
     def _kill(self) -> None:
@@ -233,15 +233,15 @@ class _Process:
     def _asked(self) -> list[bytes | Refused]:
         self._send(Job())
         if not self.pid:
-            greeting = self._received()
+            greeting = self.received()
             self._reap()
             if isinstance(greeting, Refused):
                 raise InternalError(str(greeting))
             self.pid = int(greeting)
             self.socket.settimeout(LOOK)
-        return [self._received() for _ in self.jobs]
+        return [self.received() for _ in self.jobs]
 
-    def _received(self) -> bytes | Refused:
+    def received(self) -> bytes | Refused:
         said, length = ANSWER.unpack(exactly(self._receive, ANSWER.size))
         data = exactly(self._receive, length)
         return data if said == DONE else Refused(data.decode())
@@ -251,7 +251,7 @@ class _Process:
         return received
 
 
-class _Here:
+class WorkerHere:
     """LLVM in this process."""
 
     def promise(self, job: Job) -> Callable[[], bytes]:
@@ -294,7 +294,7 @@ def is_here() -> bool:
 background.to_be_finished.append(is_here)
 
 
-def _program() -> list[str]:
+def worker_command() -> list[str]:
     """`llvm` and what it is told; the folders are those that have llvmlite."""
     from fusewright.targets.cpu import llvm
 

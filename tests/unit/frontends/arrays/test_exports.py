@@ -153,18 +153,18 @@ def test_nobody_can_resize_what_is_ours(way: str) -> None:
 def test_loans_end_with_what_holds_them(way: str) -> None:
     buffered(way)
     gc.collect()
-    before = trace._watched
+    before = trace.watched
     x = fa.asarray(np.arange(1.0 * N)) + 1.0
     got = (READ | WRITE)[way](x)
     del got
     gc.collect()
     pinned = way in ("__array_interface__", "__array_struct__")
-    assert (trace._watched == before) is not pinned
+    assert (trace.watched == before) is not pinned
     x += 1.0
     assert (x._node.kind != LEAF) is not pinned
     del x
     gc.collect()
-    assert trace._watched == before
+    assert trace.watched == before
 
 
 @needs_buffers

@@ -79,11 +79,11 @@ def flushed() -> Iterator[list[int]]:
 
     trace.flush()
     trace.pending.clear()
-    trace._forget_loop()
+    trace.forget_loop()
     hooks.set_evaluate(evaluate)
     yield seen
     hooks.set_evaluate(inner, is_driver)
-    trace._forget_loop()
+    trace.forget_loop()
 
 
 def plain(count: int) -> Any:
@@ -156,7 +156,7 @@ def test_every_flush_has_the_same_number_of_iterations(program: Any, flushed: li
     assert len(gaps) == 1
     first = list(flushed)
     flushed.clear()
-    trace._forget_loop()
+    trace.forget_loop()
     program(600)
     assert flushed == first
 
@@ -242,7 +242,7 @@ def test_values_between_what_is_carried_stay_pending(flushed: list[int]) -> None
 
 def test_a_loop_over_large_arrays_is_found_early() -> None:
     trace.flush()
-    trace._forget_loop()
+    trace.forget_loop()
     lengths: list[int] = []
     in_regions(fnp, 30, lengths)
     assert max(lengths) <= trace.EARLY + 3 * 20

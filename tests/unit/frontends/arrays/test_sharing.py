@@ -62,8 +62,8 @@ def test_a_temporary_is_adopted_and_a_held_array_is_not() -> None:
     whole = fa.asarray(made())  # not inside an assert: pytest would hold the array
     part = fa.asarray(made()[:500])
     # Where a temporary looks like what a variable holds, both are copied.
-    assert (memory_of(whole) == addresses[0]) == creation._SEES_VARIABLES
-    assert creation._SEES_VARIABLES is (sys.version_info < (3, 14))
+    assert (memory_of(whole) == addresses[0]) == creation.SEES_VARIABLES
+    assert creation.SEES_VARIABLES is (sys.version_info < (3, 14))
     assert memory_of(part) != addresses[1]
 
 
@@ -236,12 +236,12 @@ def test_clones_are_independent(clone: Any) -> None:
 
 
 def test_loans_do_not_leak() -> None:
-    before = trace._watched
+    before = trace.watched
     for _ in range(50):
         x = fa.asarray(np.ones(3))
         np.asarray(x)
     gc.collect()
-    assert trace._watched == before
+    assert trace.watched == before
 
 
 def test_a_flush_in_a_lazy_block_leaves_nothing_that_reads_shared_memory() -> None:

@@ -182,4 +182,4 @@ def test_shared_memory_closes_the_gate_only_while_it_lives() -> None:
     del x, y
     gc.collect()
     assert trace.gate == before
-    assert not sharing._block.owed
+    assert not sharing.lazy_block.owed

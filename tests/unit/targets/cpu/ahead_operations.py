@@ -26,7 +26,7 @@ ALONG = ("sum", "mean", "std", "var", "max", "min", "argmax", "any", "nansum", "
 SHAPES = ((1000,), (40, 50), (8, 10, 3, 16))
 compiled: list[str] = []
 asked = [""]
-usual = driver._compile
+usual = driver.compile_slice
 
 
 def noted(*given: Any) -> Any:
@@ -47,7 +47,7 @@ def ask(name: str, *operands: Any, **named: Any) -> None:
 
 
 def main() -> None:
-    driver._compile = noted
+    driver.compile_slice = noted
     given = {
         (dtype, shape): fw.asarray((np.arange(np.prod(shape)).reshape(shape) % 7 + 1).astype(dtype))
         for dtype in TYPES

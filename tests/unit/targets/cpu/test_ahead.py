@@ -27,20 +27,20 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[P
     """A file of the first three operations, and their keys."""
     path = tmp_path / "ahead.bin"
     monkeypatch.setattr(ahead, "FILE", str(path))
-    ahead._places.cache_clear()
+    ahead.entry_places.cache_clear()
     keys: list[Any] = []
 
     def slices() -> Iterator[Slice]:
         for node in islice(operations.operations(), 3):
             slice_ = take([node])
-            keys.append((slice_.key, current().fuse, current().features))
+            keys.append(slice_.code_key(current()))
             yield slice_
 
     with fw.options(background=False, small=0):
         assert ahead_writing.write(slices(), current(), str(path)) == 3
-    ahead._places.cache_clear()
+    ahead.entry_places.cache_clear()
     yield path, keys
-    ahead._places.cache_clear()
+    ahead.entry_places.cache_clear()
 
 
 def test_the_threads_code_is_there(written: tuple[Path, list[Any]]) -> None:
@@ -50,7 +50,7 @@ def test_the_threads_code_is_there(written: tuple[Path, list[Any]]) -> None:
 
 
 def found(keys: list[Any]) -> list[bool]:
-    ahead._places.cache_clear()
+    ahead.entry_places.cache_clear()
     return [ahead.load(key, current()) is not None for key in keys]
 
 
@@ -114,7 +114,7 @@ print(sorted(name for name in sys.modules if name.startswith(("llvmlite.b", "fus
 """
 
 
-@pytest.mark.skipif(native is None or not ahead._places(), reason="made by the installation")
+@pytest.mark.skipif(native is None or not ahead.entry_places(), reason="made by the installation")
 def test_a_short_program_neither_plans_nor_compiles(tmp_path: Path) -> None:
     settings = {name: text for name, text in os.environ.items() if "FUSEWRIGHT" not in name}
     done = subprocess.run(

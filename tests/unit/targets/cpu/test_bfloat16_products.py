@@ -367,7 +367,7 @@ def test_what_fuses(emulator: Any) -> None:
     def fused(features: str) -> chains.Segment:
         made = layers(operand(x), weights, numbers(rng, (512,), "usual", False))[-1]
         with fw.options(features=features), record.using(record.DEFAULT):
-            found = recorded_products._segments(recorded_products.take([made]), True)
+            found = recorded_products.segments_of(recorded_products.take([made]), True)
         return found[0]
 
     slow, fast = fused("avx512"), fused("amx")

@@ -98,9 +98,9 @@ def test_llvm_is_never_loaded_here_and_no_process_started_for_what_needs_no_code
         "import os, sys, fusewright.numpy as np\n"
         "def is_mapped(): return 'llvmlite' in open('/proc/self/maps').read()\n"
         "from fusewright.targets.cpu import compiled, compiler, threads\n"
-        "print(compiler._idle, 'fusewright.targets.cpu.workers' in sys.modules)\n"
+        "print(compiler.idle_workers, 'fusewright.targets.cpu.workers' in sys.modules)\n"
         "total = float(np.exp2(np.zeros(3000)).sum())\n"
-        "print(total, len(compiler._idle), is_mapped(), 'llvmlite.binding' in sys.modules)"
+        "print(total, len(compiler.idle_workers), is_mapped(), 'llvmlite.binding' in sys.modules)"
     )
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(

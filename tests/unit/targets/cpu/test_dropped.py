@@ -31,7 +31,7 @@ Run = Callable[[], Any]
 def run(tmp_path: Path) -> Iterator[Run]:
     """A request of three operations, as users run it."""
     fw.cache_clear()
-    due._slow.clear()
+    due.slow.clear()
     settings: dict[str, Any] = {"cache_dir": str(tmp_path), "interpret": True, "threads": 1}
     with fw.options(small=0, **settings):
         x = fw.asarray(BASE)
@@ -41,7 +41,7 @@ def run(tmp_path: Path) -> Iterator[Run]:
 
         yield ask
     fw.cache_clear()
-    due._slow.clear()
+    due.slow.clear()
 
 
 def fused(run: Run) -> Any:
@@ -83,7 +83,7 @@ def test_code_that_wins_stays(run: Run) -> None:
     for _ in range(2 * TRIALS):
         assert np.array_equal(run(), WANTED)
     assert not program.slow
-    assert not due._slow
+    assert not due.slow
 
 
 def test_code_that_loses_is_dropped(run: Run) -> None:
@@ -93,7 +93,7 @@ def test_code_that_loses_is_dropped(run: Run) -> None:
     for _ in range(4 * TRIALS):
         assert np.array_equal(run(), WANTED)
     assert program.slow
-    assert due._slow == {program.name}
+    assert due.slow == {program.name}
     assert len(calls) <= TRIALS + 1, "it runs no more"
     assert "dropped: its operations were faster one by one" in str(fw.explain(run))
     assert kept is not None

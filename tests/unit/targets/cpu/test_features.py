@@ -51,11 +51,11 @@ def test_forcing_what_is_missing():
 
 
 def test_other_machines_are_refused(monkeypatch):
-    features._select_here.cache_clear()
+    features.select_here.cache_clear()
     monkeypatch.setattr(features.platform, "machine", lambda: "aarch64")
     with pytest.raises(UnsupportedCPU, match="aarch64"):
         select("auto")
-    features._select_here.cache_clear()
+    features.select_here.cache_clear()
 
 
 def test_llvm_knows_every_feature(capfd):

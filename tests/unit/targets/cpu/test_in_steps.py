@@ -41,7 +41,7 @@ def two_kernels() -> tuple[Any, Slice]:
     first = np.sin(x) * np.exp(x) + np.log(x + 2) ** 1.5
     second = np.cumsum(first) * np.cos(np.tan(x)) + np.sinh(x)
     slice_ = take([first._node, second._node])
-    return (slice_.key, current().fuse, current().features), slice_
+    return slice_.code_key(current()), slice_
 
 
 def compiled_until(monkeypatch: pytest.MonkeyPatch, most: int) -> list[str]:
@@ -83,8 +83,8 @@ def test_each_process_goes_on_where_the_last_one_ended(monkeypatch: pytest.Monke
         compiled_until(monkeypatch, 1)
     further = unfinished()
     assert further is not None
-    left = finishing._left(further)
-    assert len(left) == len(finishing._left(planned)) - 1
+    left = finishing.left_to_make(further)
+    assert len(left) == len(finishing.left_to_make(planned)) - 1
     last = compiled_until(monkeypatch, 100)
     # The pool of threads comes after them, where the file of operations is out of date.
     assert last[: len(left)] == [kernel.module.text for _, kernel in left]
@@ -132,5 +132,5 @@ def test_beginning_for_nothing_is_noted(monkeypatch: pytest.MonkeyPatch) -> None
     for _ in range(due.MOST_BEGUN):
         assert due.is_due(key, current(), 0)
         with pytest.raises(Ended):
-            tiers._build(key, slice_, current(), lambda *_: None)
+            tiers.build_in_steps(key, slice_, current(), lambda *_: None)
     assert not due.is_due(key, current(), 0)

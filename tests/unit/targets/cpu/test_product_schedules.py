@@ -46,7 +46,7 @@ def every_size() -> Iterator[None]:
 
 def repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     """From here on Python may compute no product."""
-    monkeypatch.setattr(recorded_products, "_run", refuse_run)
+    monkeypatch.setattr(recorded_products, "run_segment", refuse_run)
 
 
 def refuse_run(*args: Any) -> int:
@@ -115,8 +115,8 @@ def test_another_machine_is_asked_anew(monkeypatch: pytest.MonkeyPatch) -> None:
         ran: list[Any] = []
         monkeypatch.setattr(
             recorded_products,
-            "_run",
-            lambda *args, f=recorded_products._run: ran.append(0) or f(*args),
+            "run_segment",
+            lambda *args, f=recorded_products.run_segment: ran.append(0) or f(*args),
         )
         run(PROGRAMS["perceptron"], 1)
         assert not ran

@@ -125,13 +125,13 @@ def test_operands_are_those_of_the_statement() -> None:
 
 def test_a_product_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     runs: list[int] = []
-    genuine = recorded_products._alone
+    genuine = recorded_products.run_alone
 
     def counted(*args: Any) -> Any:
         runs.append(1)
         return genuine(*args)
 
-    monkeypatch.setattr(recorded_products, "_alone", counted)
+    monkeypatch.setattr(recorded_products, "run_alone", counted)
     c = fw.asarray(A) @ fw.asarray(B)
     first = float((c + 1).sum())
     second = float((c * 2).max())

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(native is None, reason="programs are the core's"
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder that an earlier process has filled; nothing was compiled by the installation."""
-    monkeypatch.setattr(ahead, "_places", dict)
+    monkeypatch.setattr(ahead, "entry_places", dict)
     background.wait()
     compiler.forget()
     with fw.options(cache_dir=str(tmp_path), background=True, interpret=True):
@@ -78,7 +78,7 @@ def test_the_bits_are_those_of_the_full_form(name: str, runners: list[str]) -> N
     runners.clear()
     for _ in range(3):
         assert value(name) == want
-    assert not runners and driver.cached() > 0 and not driver._runners
+    assert not runners and driver.cached() > 0 and not driver.runners
 
 
 def test_any_size_runs() -> None:
@@ -105,13 +105,13 @@ def test_a_form_the_core_refuses_is_not_run(
     runners: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     want = compiled("scalars")
-    real = stored_programs._read
+    real = stored_programs.read
 
     def negative(name: str) -> Any:
         found = real(name)
         return found and ((-1, *found[0][1:]), *found[1:])
 
-    monkeypatch.setattr(stored_programs, "_read", negative)
+    monkeypatch.setattr(stored_programs, "read", negative)
     runners.clear()
     assert value("scalars") == want
     assert runners
@@ -120,14 +120,14 @@ def test_a_form_the_core_refuses_is_not_run(
 def test_what_has_run_for_long_gets_the_best_code_and_keeps_it() -> None:
     want = compiled("several kernels")
     value("several kernels")
-    (program,) = [p for p in driver._programs.values() if p.note is not None][:1]
+    (program,) = [p for p in driver.programs.values() if p.note is not None][:1]
     program.note(10.0, 100)
     assert program.note is None
     background.wait()
     assert value("several kernels") == want
     driver.cache_clear()
     assert value("several kernels") == want
-    first = next(iter(driver._programs.values()))
+    first = next(iter(driver.programs.values()))
     assert first.note is None, "the next process begins with the best"
 
 

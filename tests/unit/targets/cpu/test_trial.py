@@ -194,9 +194,9 @@ def test_what_was_due_in_an_earlier_process_is_due_at_once(tmp_path: Path) -> No
 @pytest.mark.parametrize("size", [57, 5000])
 def test_many_results_do_not_wait_for_a_compiler(size: int) -> None:
     """A flush of hundreds of values was compiled as one, in front of the program: 4 seconds."""
-    x, before = fw.asarray(np.linspace(0, 1, size)), len(driver._runners)
+    x, before = fw.asarray(np.linspace(0, 1, size)), len(driver.runners)
     found = [x * k + k for k in range(300)]
     fw.evaluate(*found)
-    assert len(driver._runners) == before
+    assert len(driver.runners) == before
     for k, value in enumerate(found):
         np.testing.assert_array_equal(np.asarray(value), np.linspace(0, 1, size) * k + k)

@@ -29,16 +29,16 @@ def text(number: int, length: int = 1) -> str:
 
 @pytest.fixture(autouse=True)
 def nothing_compiled() -> Iterator[None]:
-    compiler._close()
+    compiler.close_workers()
     compiler.forget()
     yield
-    compiler._close()
+    compiler.close_workers()
     compiler.forget()
 
 
-def idle() -> workers._Process:
-    (worker,) = compiler._idle
-    assert isinstance(worker, workers._Process)
+def idle() -> workers.WorkerProcess:
+    (worker,) = compiler.idle_workers
+    assert isinstance(worker, workers.WorkerProcess)
     return worker
 
 
@@ -70,8 +70,8 @@ def test_one_process_serves_one_thread_after_another() -> None:
 
 def test_it_compiles_what_this_process_would() -> None:
     job = compiler.job(text(3, 40), BASELINE, 2)
-    theirs = workers._Process()
-    assert theirs.promise(job)() == workers._Here().promise(job)()
+    theirs = workers.WorkerProcess()
+    assert theirs.promise(job)() == workers.WorkerHere().promise(job)()
     theirs.close()
 
 
@@ -127,15 +127,15 @@ def test_it_is_started_again_when_it_has_ended() -> None:
 
 
 def test_what_kills_it_twice_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    worker = workers._Process()
-    real = worker._received
+    worker = workers.WorkerProcess()
+    real = worker.received
 
     def killed() -> object:
         if worker.pid:
             os.kill(worker.pid, signal.SIGKILL)
         return real()
 
-    monkeypatch.setattr(worker, "_received", killed)
+    monkeypatch.setattr(worker, "received", killed)
     job = compiler.job(text(1, 20_000), BASELINE, 2)
     with pytest.raises(InternalError, match="LLVM ended"):
         worker.promise(job)()
@@ -164,17 +164,17 @@ def test_one_that_is_stopped_in_the_midst_of_its_work(monkeypatch: pytest.Monkey
 
 def test_one_that_is_stopped_before_it_greets(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each that is started: then this process compiles, and leaves no child."""
-    monkeypatch.setattr(workers._Process, "is_possible", True)
+    monkeypatch.setattr(workers.WorkerProcess, "is_possible", True)
     monkeypatch.setattr(workers, "START", 0.3)
-    real = workers._Process._start
+    real = workers.WorkerProcess.start
 
-    def start(worker: workers._Process) -> None:
+    def start(worker: workers.WorkerProcess) -> None:
         real(worker)
         os.kill(worker.child, signal.SIGSTOP)
 
-    monkeypatch.setattr(workers._Process, "_start", start)
+    monkeypatch.setattr(workers.WorkerProcess, "start", start)
     assert names(compile_ir(text(2), BASELINE, 0)) == ["f2"]
-    assert not workers._Process.is_possible
+    assert not workers.WorkerProcess.is_possible
     with pytest.raises(ChildProcessError):
         os.waitpid(idle().child, 0)
 
@@ -188,13 +188,13 @@ def test_long_work_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_where_no_process_starts_this_one_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers._Process, "is_possible", True)
-    monkeypatch.setattr(workers, "_program", lambda: ["/there/is/no/such/program.py"])
+    monkeypatch.setattr(workers.WorkerProcess, "is_possible", True)
+    monkeypatch.setattr(workers, "worker_command", lambda: ["/there/is/no/such/program.py"])
     assert names(compile_ir(text(1), BASELINE, 0)) == ["f1"]
-    assert not workers._Process.is_possible and workers.is_here()
-    monkeypatch.setattr(workers._Process, "is_possible", True)
+    assert not workers.WorkerProcess.is_possible and workers.is_here()
+    monkeypatch.setattr(workers.WorkerProcess, "is_possible", True)
     monkeypatch.setattr(sys, "executable", "/there/is/no/python")
-    compiler._close()
+    compiler.close_workers()
     assert names(compile_ir(text(2), BASELINE, 0)) == ["f2"]
     with pytest.raises(InternalError, match="LLVM refuses"):
         compile_ir("nonsense", BASELINE, 0)
@@ -212,7 +212,7 @@ def test_a_batch_that_is_left_leaves_nothing() -> None:
     with pytest.raises(ZeroDivisionError), compiler.batch(BASELINE) as submit:
         submit(text(1), 0)
         raise ZeroDivisionError
-    assert not compiler._idle
+    assert not compiler.idle_workers
     assert names(compile_ir(text(2), BASELINE, 0)) == ["f2"]
 
 
@@ -239,7 +239,7 @@ def test_a_child_has_its_own() -> None:
     worker = idle().pid
     child = os.fork()
     if child == 0:
-        ok = not compiler._idle and names(compile_ir(text(2), BASELINE, 0)) == ["f2"]
+        ok = not compiler.idle_workers and names(compile_ir(text(2), BASELINE, 0)) == ["f2"]
         os._exit(7 if ok and idle().pid != worker else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
     assert names(compile_ir(text(3), BASELINE, 0)) == ["f3"]
@@ -278,9 +278,8 @@ threading.Thread(target=long, daemon=True).start()
 time.sleep(0.3)
 """
     done = run(
-        "compiler.compile_ir(text(0, 1), BASELINE, 0)\nprint(compiler._idle[0].pid, flush=True)\n"
-        + (more if works else "")
-        + way
+        "compiler.compile_ir(text(0, 1), BASELINE, 0)\n"
+        "print(compiler.idle_workers[0].pid, flush=True)\n" + (more if works else "") + way
     )
     assert done.stdout, done.stderr
     assert ends(int(done.stdout), 1.0)
@@ -317,11 +316,11 @@ for number in (signal.SIGPIPE, signal.SIGCHLD):
     signal.signal(number, signal.SIG_DFL)
 signal.signal(signal.SIGIO, signal.SIG_IGN)
 compiler.compile_ir(text(0, 1), BASELINE, 0)
-pid = compiler._idle[0].pid
+pid = compiler.idle_workers[0].pid
 os.kill(pid, signal.SIGKILL)
 time.sleep(0.2)
 print([name for name, _ in compiler.compile_ir(text(2, 1), BASELINE, 0).symbols])
-print(compiler._idle[0].pid, flush=True)
+print(compiler.idle_workers[0].pid, flush=True)
 """)
     said, pid = done.stdout.splitlines()
     assert said == "['f2']", done.stderr
@@ -334,7 +333,7 @@ def test_without_standard_files_and_environment(tmp_path: Path) -> None:
 for number in (0, 1, 2): os.close(number)
 os.environ.clear()
 image = compiler.compile_ir(text(2, 1), BASELINE, 0)
-lowest = min(file.number for file in compiler._idle[0].files)
+lowest = min(file.number for file in compiler.idle_workers[0].files)
 open({str(said)!r}, "w").write(f"{{image.symbols[0][0]}} {{lowest > 2}}")
 """)
     assert said.read_text() == "f2 True"
@@ -352,7 +351,7 @@ def test_threads_compile_at_once() -> None:
     for thread in threads:
         thread.join()
     assert sorted(found) == [[f"f{number}"] for number in range(8)]
-    assert 1 <= len(compiler._idle) <= compiler.MOST_IDLE
+    assert 1 <= len(compiler.idle_workers) <= compiler.MOST_IDLE
 
 
 def test_it_ends_when_it_has_no_work(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -360,7 +359,7 @@ def test_it_ends_when_it_has_no_work(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     program = Path(llvm.__file__).read_text().replace("IDLE = 10.0", "IDLE = 0.2")
     path = tmp_path / "llvm.py"
     path.write_text(program)
-    monkeypatch.setattr(workers, "_program", lambda: [str(path), workers.library(), "0"])
+    monkeypatch.setattr(workers, "worker_command", lambda: [str(path), workers.library(), "0"])
     compile_ir(text(1), BASELINE, 0)
     assert ends(idle().pid)
     assert names(compile_ir(text(2), BASELINE, 0)) == ["f2"]
