@@ -12,11 +12,13 @@
 #define MOST_EXTENTS 16
 #define MOST_NUMBERS 4
 #define MOST_LETTERS 24
+#define MOST_GIVEN 32 /* arguments */
 #define MOST_KINDS 512 /* of calls that are remembered of one function */
 #define DEEPEST 3
 
 /* Agreed(function, general, judge, step=None): `judge(arguments, names)` says what is so of a call that the function may be called
-   with: the type of its result, True where that is no matter, or False for any other call: the `step` is those', NumPy's own function. */
+   with: the type of its result, True where that is no matter, the place of `out` among the arguments where the call without it gives
+   what is to be put there, or False for any other call: the `step` is those', NumPy's own function. */
 typedef struct {
     Front front;
     PyObject *function, *judge, *step;
@@ -237,6 +239,46 @@ static PyObject *rightly_called(Agreed *self, const Kind *kind, PyObject *const 
     return result;
 }
 
+/* Whether an array is part of a list or tuple: NumPy joins those into `out` one after the other. */
+static int is_joined(PyObject *object, PyObject *array, int depth)
+{
+    int found = is_plain(object) && is_plain(array)
+                && (view_link_of(object) ? view_base_of(object) : object) == (view_link_of(array) ? view_base_of(array) : array);
+    for (Py_ssize_t i = 0; is_sequence(object) && depth > 0 && i < PySequence_Fast_GET_SIZE(object) && !found; i++)
+        found = is_joined(PySequence_Fast_GET_ITEM(object, i), array, depth - 1);
+    return found;
+}
+
+/* The call without the argument at a place, and what it gives put into that: `out`; NULL, with or without an error, where it does
+   not fit. */
+static PyObject *called_into(PyObject *object, Py_ssize_t at, PyObject *const *given, Py_ssize_t many, PyObject *names)
+{
+    Py_ssize_t named = names ? PyTuple_GET_SIZE(names) : 0, used = 0;
+    PyObject *others[MOST_GIVEN], *out = given[at], *left = NULL, *result = NULL;
+    if (many + named > MOST_GIVEN || (at < many && at + 1 != many))
+        return NULL;
+    for (Py_ssize_t i = 0; i < many + named; i++)
+        if (i != at && is_sequence(given[i]) && is_joined(given[i], out, DEEPEST))
+            return NULL;
+        else if (i != at)
+            others[used++] = given[i];
+    if (named && (left = PyTuple_New(at < many ? named : named - 1)) == NULL)
+        return NULL;
+    for (Py_ssize_t i = 0, to = 0; i < named; i++)
+        if (many + i != at)
+            PyTuple_SET_ITEM(left, to++, Py_NewRef(PyTuple_GET_ITEM(names, i)));
+    PyObject *first = front_first(object);
+    int is_within = Py_IS_TYPE(first, &DispatchType) && recording > 0; /* it has called us, and begins anew */
+    recording -= is_within;
+    PyObject *value = PyObject_Vectorcall(first, others, (size_t)(many - (at < many)), left);
+    recording += is_within;
+    if (value != NULL && put_into(out, value) > 0)
+        result = Py_NewRef(out);
+    Py_XDECREF(value);
+    Py_XDECREF(left);
+    return result;
+}
+
 static PyObject *agreed_call(PyObject *object, PyObject *const *given, size_t flags, PyObject *names)
 {
     Agreed *self = (Agreed *)object;
@@ -245,8 +287,9 @@ static PyObject *agreed_call(PyObject *object, PyObject *const *given, size_t fl
     PyObject *kind = kind_of_call(&form, given, many, names);
     PyObject *type = kind ? Py_XNewRef(judgement(self, kind, given, many, names)) : NULL, *result = NULL;
     if (type != NULL && type != Py_False && type != Py_Ellipsis) {
-        result = rightly_called(self, &form, given, flags, names);
-        if (result != NULL && !is_of_type(result, type))
+        result = PyLong_CheckExact(type) ? called_into(object, PyLong_AsSsize_t(type), given, many, names)
+                                         : rightly_called(self, &form, given, flags, names);
+        if (result != NULL && !PyLong_CheckExact(type) && !is_of_type(result, type))
             Py_CLEAR(result);
         if (result == NULL && !(PyErr_Occurred() && (!PyErr_ExceptionMatches(PyExc_Exception) || PyErr_ExceptionMatches(PyExc_MemoryError))))
             forgive(), PyDict_SetItem(self->known, kind, Py_Ellipsis); /* the general form says what becomes of it */

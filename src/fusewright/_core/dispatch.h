@@ -29,6 +29,8 @@ PyObject *plain_call(PyObject *plain, PyObject *const *given, size_t flags, PyOb
 enum { MAKES_NOTHING, MAKES_SHAPE, MAKES_RANGE, MAKES_SPACED, MAKES_LIST, MAKES_SQUARE, MAKES_PRODUCT };
 int64_t elements_made(int makes, PyObject *const *given, Py_ssize_t many, PyObject *names); /* steps.c; -1: unknown */
 
+int put_into(PyObject *out, PyObject *value); /* functions.c: a value of the same type and shape: 1 done, 0 not, -1 an error */
+
 /* border.c: NULL, without an error, where it is recorded */
 Node *plain_leaf(PyObject *array); /* a copy of NumPy's array as a value */
 PyObject *copy_of(const char *at, int dtype, const Py_ssize_t *extent, const Py_ssize_t *stride, int dims); /* a new array */

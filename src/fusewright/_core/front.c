@@ -10,8 +10,17 @@ PyObject *front_new(PyTypeObject *type, vectorcallfunc call, PyObject *general)
     if (front != NULL) {
         front->call = call;
         front->general = Py_NewRef(general);
+        if (PyObject_TypeCheck(general, &FrontType))
+            ((Front *)general)->before = (PyObject *)front;
     }
     return (PyObject *)front;
+}
+
+PyObject *front_first(PyObject *self)
+{
+    while (((Front *)self)->before != NULL)
+        self = ((Front *)self)->before;
+    return self;
 }
 
 PyObject *front_general(PyObject *self, PyObject *const *given, size_t flags, PyObject *names)
@@ -44,6 +53,9 @@ int front_traverse(PyObject *self, visitproc visit, void *arg)
 
 int front_clear(PyObject *self)
 {
+    PyObject *general = ((Front *)self)->general;
+    if (general != NULL && PyObject_TypeCheck(general, &FrontType) && ((Front *)general)->before == self)
+        ((Front *)general)->before = NULL;
     Py_CLEAR(((Front *)self)->general);
     Py_CLEAR(((Front *)self)->dict);
     return 0;

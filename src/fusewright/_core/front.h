@@ -11,6 +11,7 @@ typedef struct {
     PyObject_HEAD
     vectorcallfunc call;
     PyObject *general, *dict;
+    PyObject *before; /* the last one made that stands in front of this one; borrowed, or NULL */
 } Front;
 
 #define FRONT_FLAGS \
@@ -20,6 +21,7 @@ PyObject *front_new(PyTypeObject *type, vectorcallfunc call, PyObject *general);
 PyObject *front_general(PyObject *self, PyObject *const *given, size_t flags, PyObject *names); /* the general form */
 /* listener([first,] arguments, names): a call told as a tuple and a dictionary */
 PyObject *front_told(PyObject *listener, PyObject *first, PyObject *const *given, Py_ssize_t many, PyObject *names);
+PyObject *front_first(PyObject *self); /* the one that a program calls; borrowed */
 int front_traverse(PyObject *self, visitproc visit, void *arg);
 int front_clear(PyObject *self);
 

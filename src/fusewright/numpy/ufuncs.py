@@ -66,14 +66,15 @@ RECORDED: dict[str, Any] = {
 """Methods, and the ufuncs whose calls are recorded; NumPy runs those of the others."""
 
 
-def _agreed(args: Any, kwargs: dict[str, Any]) -> bool:
-    """These functions ask NumPy themselves."""
-    return True
+def _remembered(function: Function, original: Any) -> Function:
+    """A function with what its calls record remembered, where there is a core; it asks NumPy's
+    itself what becomes of a call.
+    """
 
+    def judge(args: Any, kwargs: dict[str, Any]) -> int | bool:
+        return opaque.place_of_out(original, args, kwargs) if "out" in kwargs else True
 
-def _remembered(function: Function) -> Function:
-    """A function with what its calls record remembered, where there is a core."""
-    return function if native is None else native.Agreed(function, function, _agreed)
+    return function if native is None else native.Agreed(function, function, judge)
 
 
 class _Method:
@@ -92,7 +93,7 @@ class _Method:
         if name == "at":
             ours = in_place(plain, ours)
         elif ufunc._original in RECORDED.get(name, ()):
-            ours = _remembered(ours)
+            ours = _remembered(ours, plain)
         else:
             ours = by_numpy(plain, ours)
         made = ufunc.__dict__[name] = dispatched(plain, ours, keeps=name == "at")
@@ -114,7 +115,7 @@ class Ufunc(Recorder):  # type: ignore[misc]
         if name is None and function is None:
             self._general_form = by_numpy(original, self._call)
         else:
-            self._general_form = _remembered(self._call)
+            self._general_form = _remembered(self._call, original)
         self.__name__ = self.__qualname__ = original.__name__
         self.__doc__ = original.__doc__
         self.__module__ = "fusewright.numpy"

@@ -219,8 +219,9 @@ def judged(
     of its result, True where ours need not be compared with that, False where the call is to be
     looked at each time.
     """
-    is_written = "out" in kwargs or opaque.gives_out(original, len(args))
-    if is_written or not is_usual(original, args, kwargs):
+    if "out" in kwargs or opaque.gives_out(original, len(args)):
+        return opaque.place_of_out(original, args, kwargs)
+    if not is_usual(original, args, kwargs):
         return False
     if not (ranked and is_doubtful(args, kwargs, known)):
         return True

@@ -291,6 +291,28 @@ def gives_out(function: Any, count: int) -> bool:
     return len(_places_of_out(function, count)) > 0
 
 
+def place_of_out(function: Any, args: Any, kwargs: dict[str, Any]) -> int | bool:
+    """Where `out` stands in a call that gives what the same call without it would, put there: among
+    the positional arguments, then the others; False for any other call.
+
+    Under `where` an output keeps elements, halves are added up in their own type into halves, and
+    `dtype` beside it is refused by some functions.
+    """
+    places, is_named = len(_places_of_out(function, len(args))), "out" in kwargs
+    place = len(args) + list(kwargs).index("out") if is_named else len(args) - 1
+    out: Any = (*args, *kwargs.values())[place]
+    is_array = isinstance(out, core.Handle | np.ndarray)
+    if not is_array or out.dtype == np.float16 or not kwargs.keys().isdisjoint(("where", "dtype")):
+        return False
+    if not is_named or isinstance(function, np.ufunc):
+        return place if places == (not is_named) else False
+    try:
+        has_out = "out" in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+    return place if has_out and places == 0 else False
+
+
 def _pending_in(value: Any) -> list[Node]:
     """The recorded values inside nested arguments."""
     return [sharing.stored_node(handle) for handle in core.handles_in(value)]
