@@ -287,9 +287,9 @@ static PyObject *agreed_call(PyObject *object, PyObject *const *given, size_t fl
     PyObject *kind = kind_of_call(&form, given, many, names);
     PyObject *type = kind ? Py_XNewRef(judgement(self, kind, given, many, names)) : NULL, *result = NULL;
     if (type != NULL && type != Py_False && type != Py_Ellipsis) {
-        result = PyLong_CheckExact(type) ? called_into(object, PyLong_AsSsize_t(type), given, many, names)
-                                         : rightly_called(self, &form, given, flags, names);
-        if (result != NULL && !PyLong_CheckExact(type) && !is_of_type(result, type))
+        if (PyLong_CheckExact(type))
+            result = called_into(object, PyLong_AsSsize_t(type), given, many, names);
+        else if ((result = rightly_called(self, &form, given, flags, names)) != NULL && !is_of_type(result, type))
             Py_CLEAR(result);
         if (result == NULL && !(PyErr_Occurred() && (!PyErr_ExceptionMatches(PyExc_Exception) || PyErr_ExceptionMatches(PyExc_MemoryError))))
             forgive(), PyDict_SetItem(self->known, kind, Py_Ellipsis); /* the general form says what becomes of it */

@@ -214,7 +214,7 @@ PyObject *read_number(const char *at, int dtype); /* NULL without an error: not 
 PyObject *quick_product(PyObject *op, PyObject *left, PyObject *right); /* recorded.c; NULL likewise */
 PyObject *quick_of(PyObject *op, PyObject *const *given, Py_ssize_t count); /* one, two, or `where`; NULL likewise */
 int is_known_number(PyObject *object);                     /* Python's or NumPy's */
-int replaced(PyObject *array, PyObject *result);     /* its value, by a recorded one; 0: Python has to look */
+int replaced(PyObject *array, PyObject *result);     /* its value, by a new one; 0: Python has to look */
 Node *slice_node(PyObject *link, Node *source); /* a new reference */
 
 /* trace.c */

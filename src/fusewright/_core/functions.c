@@ -1,7 +1,6 @@
 /* Functions of the drop-in that record element-wise: NumPy's ufuncs and `where`. */
 
 #include "dispatch.h"
-#include "ops.h"
 #include <structmember.h>
 
 /* A function of the drop-in with a quick way in front of `general`, which does everything else. */
@@ -101,50 +100,35 @@ static PyObject *selected(Into *into, PyObject *value)
     return handle_new(chosen(mask, ((Handle *)value)->node, old));
 }
 
-/* What has been computed at once, in memory that only the value holds, becomes the array's. */
-static int taken_as_own(PyObject *out, PyObject *value)
-{
-    Spot spot;
-    Node *now = ((Handle *)value)->node, *old = ((Handle *)out)->node;
-    if (!Py_IS_TYPE(out, array_class) || is_turned(out) || (((Handle *)out)->flags & READ_ONLY) || is_seen_by_others(old)
-        || now->kind != LEAF || Py_REFCNT(value) != 1 || Py_REFCNT(now) != 1 || writable_memory(now) == NULL
-        || is_seen_by_others(now) || !spot_of_leaf(now, &spot) || !is_dense(&spot))
-        return 0;
-    Py_INCREF(now);
-    Py_SETREF(((Handle *)out)->node, now);
-    return 1;
-}
-
 static int is_stored(PyObject *out, PyObject *value)
 {
     if (Py_TYPE(out) == view_class)
         return quick_view_write(out, ((Handle *)value)->node, Py_None);
     Node *old = ((Handle *)out)->node;
-    return old != NULL && old->layout == NULL && (replaced(out, value) || taken_as_own(out, value));
+    return old != NULL && old->layout == NULL && replaced(out, value);
 }
 
 /* Whether an array of ours and one of NumPy's have the same type and shape. */
-static int are_alike(PyObject *value, NumpyArray *out)
+static int are_alike(PyObject *ours, PyObject *numpys)
 {
-    PyObject *shape = handle_shape(value);
-    int same = shape != NULL && Py_TYPE(value) != scalar_class && handle_dtype(value) == dtype_of_array((PyObject *)out) && PyTuple_GET_SIZE(shape) == out->dims;
-    for (int d = 0; same && d < out->dims; d++)
-        same = as_size(PyTuple_GET_ITEM(shape, d)) == out->extent[d];
+    NumpyArray *array = (NumpyArray *)numpys;
+    PyObject *shape = is_plain(ours) && Py_TYPE(ours) != scalar_class ? handle_shape(ours) : NULL;
+    int same = shape != NULL && handle_dtype(ours) == dtype_of_array(numpys) && PyTuple_GET_SIZE(shape) == array->dims;
+    for (int d = 0; same && d < array->dims; d++)
+        same = as_size(PyTuple_GET_ITEM(shape, d)) == array->extent[d];
     return same;
 }
 
 int put_into(PyObject *out, PyObject *value)
 {
-    if (is_plain(out) && Py_IS_TYPE(value, numpy_array))
-        return are_alike(out, (NumpyArray *)value) ? 1 - 2 * (PyObject_SetItem(out, Py_Ellipsis, value) < 0) : 0;
-    if (is_plain(out))
-        return Py_TYPE(out) != scalar_class && goes_into(value, out) ? is_stored(out, value) : 0;
-    if (!Py_IS_TYPE(out, numpy_array) || !is_plain(value) || !(((NumpyArray *)out)->flags & WRITABLE)
-        || !are_alike(value, (NumpyArray *)out))
+    int is_numpys = Py_IS_TYPE(out, numpy_array);
+    if (!is_numpys && !Py_IS_TYPE(value, numpy_array))
+        return is_plain(out) && Py_TYPE(out) != scalar_class && goes_into(value, out) ? is_stored(out, value) : 0;
+    if (is_numpys ? !are_alike(value, out) : !are_alike(out, value))
         return 0;
-    PyObject *known = known_operand(value);
-    int done = known == NULL ? 0 : PyObject_SetItem(out, Py_Ellipsis, known) < 0 ? -1 : 1;
-    Py_XDECREF(known);
+    PyObject *content = is_numpys ? known_operand(value) : Py_NewRef(value);
+    int done = content == NULL ? 0 : PyObject_SetItem(out, Py_Ellipsis, content) < 0 ? -1 : 1;
+    Py_XDECREF(content);
     return done;
 }
 
@@ -154,11 +138,9 @@ static PyObject *call_into(Function *function, PyObject *const *given, Into *int
     PyObject *value = quick_of(function->op, given, function->arity);
     if (value == NULL && !PyErr_Occurred() && are_recorded(given, function->arity))
         value = by_general(function, given, (size_t)function->arity, NULL);
-    if (value != NULL && !goes_into(value, into->out))
-        Py_CLEAR(value);
     if (value != NULL && into->where != NULL)
-        Py_SETREF(value, selected(into, value));
-    int done = value == NULL ? 0 : is_stored(into->out, value);
+        Py_SETREF(value, goes_into(value, into->out) ? selected(into, value) : NULL);
+    int done = value == NULL ? 0 : put_into(into->out, value);
     Py_XDECREF(value);
     drop_refusal();
     return done > 0 ? Py_NewRef(into->out) : NULL;

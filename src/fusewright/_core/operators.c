@@ -70,7 +70,16 @@ static PyObject *settle_in_place(int which, PyObject *self, PyObject *other, PyO
     return PyObject_CallFunctionObjArgs(refused_in_place, operators[which]->name, self, other, error, NULL);
 }
 
-/* An array's value replaced by a recorded one of the same shape and type; 0 where Python has to write it. */
+/* Whether a value has been computed, in C order in memory that only its handle holds. */
+static int is_own(PyObject *handle)
+{
+    Spot spot;
+    Node *node = ((Handle *)handle)->node;
+    return Py_REFCNT(handle) == 1 && Py_REFCNT(node) == 1 && writable_memory(node) != NULL && !is_seen_by_others(node)
+           && spot_of_leaf(node, &spot) && is_dense(&spot);
+}
+
+/* An array's value replaced by a new one of the same shape and type; 0 where Python has to write it. */
 int replaced(PyObject *self, PyObject *result)
 {
     PyObject *under = is_turned(self) ? hidden(self) : NULL;
@@ -91,7 +100,9 @@ int replaced(PyObject *self, PyObject *result)
     if (is_seen_by_others(old))
         return 0;
     Node *now = ((Handle *)result)->node;
-    if (now->kind == LEAF || now->dtype != old->dtype || !same_shape(now->shape, old->shape))
+    if (now->kind == LEAF && (old->layout != NULL || !is_own(result)))
+        return 0;
+    if (now->dtype != old->dtype || !same_shape(now->shape, old->shape))
         return 0;
     Py_INCREF(now);
     Py_SETREF(target->node, now);

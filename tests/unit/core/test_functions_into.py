@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from tests import evaluators
 from tests.properties.operands import attempt
 
 import fusewright as fw
 import fusewright.numpy as fnp
+from fusewright._core import native
+from fusewright.base import source
 
 ROWS, COLUMNS = 40, 50
 CALLS: dict[str, Callable[..., Any]] = {
@@ -90,3 +94,54 @@ def test_functions_write_as_numpys_do(name: str, small: int) -> None:
         else:
             assert one.dtype == other.dtype
             np.testing.assert_allclose(one, other, rtol=1e-12 if one.dtype.itemsize > 4 else 2e-3)
+
+
+def _particles_leave() -> Any:
+    x = fw.asarray(np.linspace(-1, 2, 120_000).reshape(3, -1), copy=True)
+
+    def step() -> None:
+        low, high = x[0] < 0, x[0] > 1  # `high` waits to read what is written
+        x[0, low] = -x[0, low]
+        x[0, high] *= 0.5
+
+    return step
+
+
+def _into(call: Callable[[Any, Any], Any]) -> Any:
+    a, out = (fw.asarray(np.linspace(0, 1, 2000), copy=True) for _ in range(2))
+    return lambda: call(a, out)
+
+
+BY_THE_CORE: dict[str, Callable[[], Any]] = {
+    "masks beside numbers": _particles_leave,
+    "clip": lambda: _into(lambda a, out: a.clip(0.2, 0.7, out=out)),
+    "cumsum": lambda: _into(lambda a, out: fnp.cumsum(a, out=out)),
+    "method": lambda: _into(lambda a, out: a.cumprod(out=out)),
+}
+
+
+@pytest.mark.skipif(native is None, reason="there is no native core")
+@pytest.mark.parametrize("name", BY_THE_CORE)
+def test_the_core_does_it_alone(name: str) -> None:
+    """After a few calls none of our Python runs."""
+    called: set[str] = set()
+
+    def notice(frame: Any, event: str, _: Any) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(source.PACKAGE):
+            called.add(frame.f_code.co_qualname)
+
+    with fw.options(small=512, interpret=True):
+        evaluators.begin()
+        step = BY_THE_CORE[name]()
+        for _ in range(20):
+            step()
+        for _ in range(3):  # a finaliser may run in one of them
+            called.clear()
+            sys.setprofile(notice)
+            try:
+                step()
+            finally:
+                sys.setprofile(None)
+            if not called:
+                break
+    assert not called

@@ -10,9 +10,6 @@ from fusewright.frontends.kernels import spaces
 from fusewright.frontends.kernels.apart import is_apart
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.syntax import hidden, jumps_of, placed
-from fusewright.frontends.kernels.values import Number, Space
-from fusewright.ir.dtypes import INT64
-from fusewright.ir.expr import const, typed_op
 
 
 def rewritten(t: Translation, node: ast.stmt, rest: Sequence[ast.stmt]) -> list[ast.stmt] | None:
@@ -60,14 +57,8 @@ def _first_apart(
         again = ast.While(node.test, node.body, [])
         t.paths.peeled.update({id(once): once, id(again): again})
         return placed([ast.If(node.test, [once, again, *over], over)], node)
-    space = t.expression(node.iter)
-    if not isinstance(space, Space) or space.form != "range":
+    if not spaces.are_bounds_named(t, node.iter, mark):
         return None
-    low, high, step = (t.fixed(bound, "bound") for bound in space.dims[0])
-    count = typed_op("imax", INT64, spaces.count(low, high, step), const(0, INT64))
-    known = t.fixed(Number(count, "python", t.span(node.iter)))
-    for name, value in (("count", known), ("low", low), ("step", step)):
-        t.frame.env[f"·{name}{mark}"] = value
     first = ast.For(node.target, hidden(f"(·low{mark},)"), node.body, [])
     target = ast.Assign([node.target], hidden(f"·low{mark} + ·turn{mark} * ·step{mark}"))
     others = ast.For(

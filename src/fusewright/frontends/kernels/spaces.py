@@ -324,6 +324,21 @@ def scaled(here: Expr, step: Number) -> Expr:
     )  # fmt: skip
 
 
+def are_bounds_named(t: Translation, iterable: ast.expr, mark: int) -> bool:
+    """Fix what a range goes over, under the hidden names `·count`, `·low` and `·step` with a mark;
+    False where it is no range.
+    """
+    space = t.expression(iterable)
+    if not isinstance(space, Space) or space.form != "range":
+        return False
+    low, high, step = (t.fixed(bound, "bound") for bound in space.dims[0])
+    turns = typed_op("imax", INT64, count(low, high, step), const(0, INT64))
+    known = t.fixed(Number(turns, "python", t.span(iterable)))
+    for name, value in (("count", known), ("low", low), ("step", step)):
+        t.frame.env[f"·{name}{mark}"] = value
+    return True
+
+
 def count(low: Number, high: Number, step: Number) -> Expr:
     """How often `range(low, high, step)` runs; negative or 0 means never."""
     first, end = low.expr, high.expr

@@ -24,9 +24,7 @@ from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.liveness import NESTED, Names
 from fusewright.frontends.kernels.syntax import hidden, jumps_of, placed
-from fusewright.frontends.kernels.values import ArrayRef, Elementwise, Number, Space, View
-from fusewright.ir.dtypes import INT64
-from fusewright.ir.expr import const, typed_op
+from fusewright.frontends.kernels.values import ArrayRef, Elementwise, View
 
 Loop = ast.For | ast.While
 Naming = Mapping[str, str]
@@ -57,17 +55,9 @@ def rewritten(
     writer = _Writer(loop, rest, arrays, period, t.label())
     if isinstance(loop, ast.While):
         return writer.while_loop(loop)
-    space = t.expression(loop.iter)
-    if not isinstance(space, Space) or space.form != "range":
-        return None
     if period > 2 and any(jumps_of(loop.body, ast.Break)):
         return None
-    low, high, step = (t.fixed(bound, "bound") for bound in space.dims[0])
-    count = typed_op("imax", INT64, spaces.count(low, high, step), const(0, INT64))
-    known = Number(count, "python", t.span(loop.iter))
-    for name, value in ((writer.count, known), (writer.low, low), (writer.step, step)):
-        t.frame.env[name] = t.fixed(value)
-    return writer.for_loop(loop)
+    return writer.for_loop(loop) if spaces.are_bounds_named(t, loop.iter, writer.mark) else None
 
 
 def _form(t: Translation, name: str) -> Any:
@@ -166,6 +156,7 @@ class _Writer:
         self, loop: Loop, rest: Sequence[ast.stmt], arrays: set[str], period: int, mark: int
     ) -> None:
         self.loop, self.rest, self.arrays, self.period = loop, rest, arrays, period
+        self.mark = mark
         self.count, self.low, self.step, self.turn, self.once = (
             f"·{name}{mark}" for name in ("count", "low", "step", "turn", "rest")
         )

@@ -32,8 +32,7 @@ _TREES = (
 GENERATORS = {
     "arrays": (
         *_TREES, "_core/launch.c", "_core/launch.h", "_core/program.c", "analysis/liveness.py",
-        "plan/*",
-        "runtime/trace.py", "targets/cpu/build.py", "targets/cpu/compiled.py",
+        "plan/*", "runtime/trace.py", "targets/cpu/build.py", "targets/cpu/compiled.py",
         "targets/cpu/finishing.py", "targets/cpu/launch.py", "targets/cpu/native.py",
         "targets/cpu/runner.py", "targets/cpu/stored_programs.py",
     ),
