@@ -224,7 +224,7 @@ def _uses_numpy(top: str) -> bool:
         numpy = sys.modules.get("numpy")
         _uses[top] = any(
             numpy in (values.get("np"), values.get("numpy"), values.get("_np"))
-            for name, module in list(sys.modules.items())
+            for name, module in sys.modules.copy().items()
             if name == top or name.startswith(top + ".")
             for values in (getattr(module, "__dict__", None) or {},)
         )

@@ -108,24 +108,24 @@ def explain(kernel: KernelData) -> KernelExplanation:
     """The records of all code a kernel has."""
     codes = [
         _record(kernel, kinds, found, code)
-        for (kinds, _), candidates in kernel.specialisations.items()
+        for (kinds, _), candidates in kernel.specialisations.copy().items()
         for found in candidates
-        for code in found.compiled.values()
+        for code in found.compiled.copy().values()
     ]
     lazy = [
         _recorded(kinds, shapes, recipe)
-        for (kinds, _), candidates in kernel.specialisations.items()
+        for (kinds, _), candidates in kernel.specialisations.copy().items()
         for found in candidates
-        for ((shapes, _), _), recipe in found.recipes.items()
+        for ((shapes, _), _), recipe in found.recipes.copy().items()
     ]
     return KernelExplanation(kernel.function.__name__, tuple(codes), tuple(lazy))
 
 
 def stats(kernel: KernelData) -> KernelStats:
     """Counts over all code a kernel has."""
-    every = [found for candidates in kernel.specialisations.values() for found in candidates]
+    every = [found for candidates in kernel.specialisations.copy().values() for found in candidates]
     bound = kernel.bound.counted if kernel.bound is not None else 0
-    plans = [code.plan for found in every for code in found.compiled.values()]
+    plans = [code.plan for found in every for code in found.compiled.copy().values()]
     loops = [loop for plan in plans for loop in plan.loops]
     parallel = sum(loop.parallel for loop in loops)
     replayed = kernel.replayed + sum(recorder.calls for recorder in kernel.recorders)
@@ -174,7 +174,7 @@ def _record(
         _sharing(found, code),
         tuple(
             (trial.nbytes, trial.least)
-            for (address, _), trial in found.trials.items()
+            for (address, _), trial in found.trials.copy().items()
             if address == code.address
         ),
     )

@@ -83,7 +83,7 @@ class SmallPool:
 
     def pooled(self) -> int:
         """Bytes in no block that is in use."""
-        tails = sum(_slab_bytes(size) % size for size in self._slabs.values())
+        tails = sum(_slab_bytes(size) % size for size in self._slabs.copy().values())
         return tails + sum(size * len(free) for size, free in self.classes.items())
 
     def trim(self) -> None:
@@ -117,7 +117,8 @@ class LargePool:
     """Blocks mapped one by one; those that came back wait, oldest first, for another request of
     their class.
 
-    The lock is re-entrant, and every step tolerates that a finaliser runs the others in its midst.
+    The lock is re-entrant, and every step tolerates that a finaliser runs the others in its midst:
+    what is iterated over is a `copy`, which is made in one step (`list(x.items())` is not).
     """
 
     def __init__(self) -> None:
@@ -164,7 +165,7 @@ class LargePool:
     def _larger(self, size: int) -> int:
         """The size of a waiting block that is little larger; 0 where there is none."""
         most = size + size // WASTE
-        return min((s for s, idle in self.idle.items() if idle and size < s <= most), default=0)
+        return min((s for s, idle in self.idle.copy().items() if idle and size < s <= most), default=0)
 
     def _make_room(self, size: int) -> None:
         """Before more is mapped: what waits and is not needed goes, as far as the process would
@@ -175,7 +176,7 @@ class LargePool:
             return
         in_use = self.mapped - self.pooled
         most = max(self.demand.most(), in_use + size) + FLOOR
-        for address, waiting in list(self._order.items()):
+        for address, waiting in self._order.copy().items():
             if self.mapped + size <= most:
                 return
             if not self.demand.is_needed(waiting):
@@ -199,7 +200,7 @@ class LargePool:
             time.sleep(WINDOW)
             with self._lock:
                 self._sort_in()
-                for address, size in list(self._order.items()):
+                for address, size in self._order.copy().items():
                     if self.pooled > FLOOR and self.demand.is_forgotten(size):
                         self._give_up(address, size)
         self._is_aging = False

@@ -2,11 +2,13 @@
 
 import ctypes
 import gc
+import random
 import subprocess
 import sys
 import textwrap
 import threading
 import time
+from collections import deque
 from itertools import pairwise
 
 import numpy as np
@@ -279,6 +281,28 @@ def test_finalisers_may_allocate_while_the_pool_is_at_work():
             Restless()
             held = [allocate(n) for n in (100, 100_000, 200_000)]
             assert len({m.address for m in held}) == 3
+    finally:
+        gc.set_threshold(*threshold)
+
+
+def test_finalisers_may_return_blocks_at_any_moment():
+    class Cycle:
+        def __init__(self, memory):
+            self.memory, self.me = memory, self
+
+    draw = random.Random(0).randrange
+    held = deque(maxlen=20)
+    threshold = gc.get_threshold()
+    try:
+        for i in range(30_000):
+            size = draw(33 << 10, 6 * MIB)
+            gc.set_threshold(draw(1, 40))
+            Cycle(allocate(size))
+            memory = allocate(size + 5)
+            if draw(3) == 0:
+                held.append(memory)
+            if i % 100 == 0:
+                trim()
     finally:
         gc.set_threshold(*threshold)
 
