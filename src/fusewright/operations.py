@@ -17,7 +17,7 @@ from fusewright.base.options import current, options
 from fusewright.frontends.arrays.record import map_node
 from fusewright.ir import graph, ops
 from fusewright.ir.dtypes import by_name
-from fusewright.ir.exactness import is_exact, is_short_sum
+from fusewright.ir.exactness import is_exact
 from fusewright.ir.graph import Node
 from fusewright.public import asarray
 from fusewright.runtime.trace import take
@@ -43,12 +43,8 @@ def operations() -> Iterator[Node]:
     """
     for node in chain(_maps(), _casts(), _reductions(), _scans()):
         alone = all(arg.kind in (graph.LEAF, graph.SCALAR) for arg in node.args)
-        if alone and node.args and not _is_numpys(node):
+        if alone and node.args and not is_exact(node):
             yield node
-
-
-def _is_numpys(node: Node) -> bool:
-    return is_exact(node) and not is_short_sum(node)
 
 
 def _maps() -> Iterator[Node]:

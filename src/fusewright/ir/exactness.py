@@ -13,8 +13,6 @@ def is_exact(node: Node) -> bool:
     kind = node.kind
     if kind == graph.PRODUCT:
         return False
-    if is_short_sum(node):
-        return True
     if kind in (graph.MAP, graph.REDUCE, graph.SCAN):
         if any(arg.dtype is BFLOAT16 for arg in node.args):
             return False
@@ -32,7 +30,9 @@ def is_exact(node: Node) -> bool:
 
 
 def is_short_sum(node: Node) -> bool:
-    """Whether floats are added along a short last dim, which `ir.order` does as compiled code."""
+    """Whether floats are added along a short last dim, which `ir.order` does to the bits of
+    compiled code.
+    """
     if node.kind != graph.REDUCE or node.op != "sum" or node.dtype not in LANES:
         return False
     source = node.args[0]

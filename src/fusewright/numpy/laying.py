@@ -6,11 +6,11 @@ a new array first, in an order of their own.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from fusewright.base.signatures import parameters
 from fusewright.frontends.arrays import layouts
 from fusewright.frontends.arrays.core import Handle
 from fusewright.numpy.operands import Function
@@ -39,7 +39,7 @@ def laid(function: Function, lay: Callable[[Any, Any, dict[str, Any]], Any]) -> 
         result = function(*args, **kwargs)
         if not isinstance(result, Handle) or len(result._shape) < 2:
             return result
-        a = args[0] if args else kwargs[next(iter(inspect.signature(function).parameters))]
+        a = args[0] if args else kwargs[parameters(function)[0].name]
         if result is a or not isinstance(a, Handle) or kwargs.get("out") is not None:
             return result
         if layouts.is_as_asked(a, "C"):

@@ -17,6 +17,7 @@ import numpy as np
 
 from fusewright.base.errors import ValueRangeError
 from fusewright.base.options import current
+from fusewright.base.signatures import parameters
 from fusewright.frontends.arrays import core, exports, opaque, sharing
 from fusewright.frontends.arrays.core import Handle
 from fusewright.numpy import kinds
@@ -81,7 +82,7 @@ def opened(kind: type) -> type:
 
 
 def _overwrites(original: Function, args: tuple[Any, ...]) -> bool:
-    place = [*inspect.signature(original).parameters].index("overwrite_input")
+    place = [each.name for each in parameters(original)].index("overwrite_input")
     return len(args) > place and bool(args[place])
 
 

@@ -22,6 +22,7 @@ from fusewright.base import errors
 from fusewright.base.errors import FusewrightError, StrictError
 from fusewright.base.later import later
 from fusewright.base.options import current
+from fusewright.base.signatures import parameters
 from fusewright.frontends.arrays import opaque, trace
 from fusewright.frontends.arrays.core import Handle
 from fusewright.ir.dtypes import ALL
@@ -147,6 +148,10 @@ class Method:
     @property
     def __signature__(self) -> inspect.Signature:
         return inspect.signature(getattr(np.ndarray, self.__name__))
+
+    @property
+    def __text_signature__(self) -> str | None:
+        return getattr(getattr(np.ndarray, self.__name__), "__text_signature__", None)
 
 
 def asked(
@@ -280,12 +285,12 @@ def is_usual(original: Callable[..., Any], args: Any, kwargs: dict[str, Any]) ->
     """Whether the arguments of a call of NumPy's function are of the kinds ours is written for."""
     found = _guards.get(original)
     if found is None:
-        parameters = inspect.signature(original).parameters.values()
-        named = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
-        several = any(p.kind is p.VAR_POSITIONAL for p in parameters)
-        alone = sum(p.kind is p.POSITIONAL_ONLY for p in parameters)
+        every = parameters(original)
+        named = [p.name for p in every if p.kind is p.POSITIONAL_OR_KEYWORD]
+        several = any(p.kind is p.VAR_POSITIONAL for p in every)
+        alone = sum(p.kind is p.POSITIONAL_ONLY for p in every)
         guards = () if several else (*(None,) * alone, *map(USUAL.get, named))
-        found = guards, frozenset(p.name for p in parameters)
+        found = guards, frozenset(p.name for p in every)
         _guards[original] = found
     guards, names_known = found
     if not kwargs.keys() <= names_known:

@@ -7,9 +7,9 @@ refuses all but those of the table in `ir.library_steps`.
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from fusewright._core import native
 from fusewright.base import source
 from fusewright.base.later import later
 from fusewright.base.options import current
+from fusewright.base.signatures import MOST_FUNCTIONS, PLACED, parameters
 from fusewright.base.source import Span
 from fusewright.frontends.arrays import core, exports, immediate, inplace, record, sharing, trace
 from fusewright.frontends.arrays.core import Handle, wrap
@@ -261,29 +262,28 @@ class Loans:
         return from_numpy_result(value)
 
 
-_positions: dict[Any, int] = {}
-PLACED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-MOST_FUNCTIONS = 1024
-"""Functions whose signatures are remembered."""
-
-
 def _places_of_out(function: Any, count: int) -> range:
     """Where `out` stands among so many positional arguments."""
     if isinstance(function, np.ufunc):
         return range(function.nin, count)
     if count < 2:
         return range(0)
-    known = _positions.get(function)
-    if known is None:
-        try:
-            parameters = inspect.signature(function).parameters.values()
-            names = [p.name for p in parameters if p.kind in PLACED]
-        except (TypeError, ValueError):
-            names = []
-        known = names.index("out") if "out" in names else -1
-        if len(_positions) < MOST_FUNCTIONS:
-            _positions[function] = known
+    known, _ = _named_out(function)
     return range(known, known + 1) if 0 <= known < count else range(0)
+
+
+@lru_cache(MOST_FUNCTIONS)
+def _named_out(function: Any) -> tuple[int, bool]:
+    """Where `out` stands among the positional parameters (-1: it does not), and whether there is
+    one.
+    """
+    try:
+        every = parameters(function)
+    except (TypeError, ValueError):
+        return -1, False
+    placed = [each.name for each in every if each.kind in PLACED]
+    place = placed.index("out") if "out" in placed else -1
+    return place, any(each.name == "out" for each in every)
 
 
 def gives_out(function: Any, count: int) -> bool:
@@ -306,11 +306,7 @@ def place_of_out(function: Any, args: Any, kwargs: dict[str, Any]) -> int | bool
         return False
     if not is_named or isinstance(function, np.ufunc):
         return place if places == (not is_named) else False
-    try:
-        has_out = "out" in inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return False
-    return place if has_out and places == 0 else False
+    return place if _named_out(function)[1] and places == 0 else False
 
 
 def _pending_in(value: Any) -> list[Node]:

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from fusewright._core import native
 from fusewright.ir import graph, ops
 from fusewright.ir.exactness import is_exact, is_short_sum
 from fusewright.ir.graph import InPlace, Node, contiguous_strides, memory_of
@@ -94,7 +95,14 @@ def order_and_work(pending: Sequence[Node]) -> tuple[list[Node], float] | None:
     if len(order) > MOST_NODES or work > COMPILING:
         return None
     computed = [node for node in order if node.kind not in (graph.LEAF, graph.SCALAR)]
-    return None if len(computed) == 1 and not is_exact(computed[0]) else (order, work)
+    return None if len(computed) == 1 and not _is_known(computed[0]) else (order, work)
+
+
+def _is_known(node: Node) -> bool:
+    """Whether an operation runs here without compiled code; short sums do where there is no core,
+    which has code for them alone.
+    """
+    return is_exact(node) or (native is None and is_short_sum(node))
 
 
 class _Run:
@@ -120,7 +128,7 @@ class _Run:
         if kind == graph.MAP and node.op in UFUNCS and is_exact(node):
             result = UFUNCS[node.op](*args)
             return result if result.dtype is node.dtype.numpy else result.astype(node.dtype.numpy)
-        if is_short_sum(node):
+        if native is None and is_short_sum(node):
             return sum_last(args[0], LANES[node.dtype]).reshape(node.shape)
         if kind == graph.OPAQUE and isinstance(node.value, InPlace):
             node.value.may_overwrite(frozenset())
