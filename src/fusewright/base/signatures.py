@@ -33,7 +33,9 @@ def parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
             is_bound = "$" in text and getattr(function, "__self__", None) is not None
             return found[1:] if is_bound else found
     every = inspect.signature(function).parameters.values()
-    return tuple(each.replace(default=Parameter.empty, annotation=Parameter.empty) for each in every)
+    return tuple(
+        each.replace(default=Parameter.empty, annotation=Parameter.empty) for each in every
+    )
 
 
 def _parameters(given: ast.arguments) -> list[Parameter]:

@@ -43,7 +43,7 @@ class Machine(NamedTuple):
     again what its neighbours read (measured, a step with four rolls of 150 x 150: 45 us in flushes
     of eight, 18 one by one).  Where an iteration has at most `flush_records` operations, memory is
     what takes time, and several iterations save passes over it (five points of 800 x 800: 160 us in
-    flushes of twelve, 230 one by one).
+    flushes of twelve, 230 one by one), unless something in it waits for a whole array.
     """
 
     first: int = 48 << 10

@@ -165,7 +165,9 @@ class LargePool:
     def _larger(self, size: int) -> int:
         """The size of a waiting block that is little larger; 0 where there is none."""
         most = size + size // WASTE
-        return min((s for s, idle in self.idle.copy().items() if idle and size < s <= most), default=0)
+        return min(
+            (s for s, idle in self.idle.copy().items() if idle and size < s <= most), default=0
+        )
 
     def _make_room(self, size: int) -> None:
         """Before more is mapped: what waits and is not needed goes, as far as the process would

@@ -51,6 +51,9 @@ MOST_LOOPS = 256
 """Loops whose flushes' length is remembered."""
 
 Place = tuple[CodeType, int]
+Enough = tuple[int, int, bool]
+"""How many nodes, and how many iterations, a flush computes at least, and whether more save passes
+over memory."""
 _lengths: dict[tuple[int, int, int], tuple[CodeType, int]] = {}
 """By code (which is kept, so that its id is), start and period: the list's length at a flush."""
 
@@ -210,9 +213,7 @@ class Schedule:
         self.turn = before[-1], now[-1]
         return wrapped(before, now)
 
-    def arrives(
-        self, loop: Loop, length: int, whole: int, enough: Callable[[], tuple[int, int]]
-    ) -> bool:
+    def arrives(self, loop: Loop, length: int, whole: int, enough: Callable[[], Enough]) -> bool:
         """An iteration of a loop begins; whether to compute what the list of a length holds, whose
         newest records, so many as `whole` says, stand in it as they were made; `enough` says how
         many nodes and iterations a flush computes at least.
@@ -256,7 +257,7 @@ class Schedule:
             self._inner.append(found)
 
     def _turns(
-        self, loop: Loop, period: int, list_: tuple[int, int], enough: Callable[[], tuple[int, int]]
+        self, loop: Loop, period: int, list_: tuple[int, int], enough: Callable[[], Enough]
     ) -> bool | None:
         """A loop has begun anew for the second time, `period` records after the first; whether to
         compute what the list holds.  None where an outer loop makes too many.
@@ -270,8 +271,8 @@ class Schedule:
             return False
         if self.loop is not None and period > (WORK if self.count == 1 else WINDOW):
             return None
-        work, least = enough()
-        if period <= record.DEFAULT.flush_records:
+        work, least, saves = enough()
+        if saves and period <= record.DEFAULT.flush_records:
             work = max(work, WORK)
         self.loop, self.period, self._inner = loop, period, []
         self._alone = self._same > 0

@@ -25,7 +25,9 @@ from fusewright.ir.graph import (
     LEAF,
     MAP,
     PART,
+    REDUCE,
     SCALAR,
+    SCAN,
     VIEW,
     Memory,
     Node,
@@ -148,9 +150,16 @@ def _memories_below(nodes: Sequence[Node]) -> set[int]:
     return found
 
 
-def enough_of(pending: Sequence[Node]) -> tuple[int, int]:
-    """How many nodes, and how many iterations, a flush of a loop with these computes at least."""
-    return work_of(pending), _iterations_of(pending)
+def enough_of(pending: Sequence[Node]) -> tuple[int, int, bool]:
+    """How many nodes, and how many iterations, a flush of a loop with these computes at least; and
+    whether passes over memory are saved where it computes more.
+    """
+    return work_of(pending), _iterations_of(pending), not _is_halted(pending)
+
+
+def _is_halted(pending: Sequence[Node]) -> bool:
+    """Whether something waits until all of an array is there, as `x - x.mean()` does."""
+    return any(arg.kind in (REDUCE, SCAN) for node in pending for arg in node.args)
 
 
 def work_of(pending: Sequence[Node]) -> int:
@@ -164,7 +173,7 @@ def work_of(pending: Sequence[Node]) -> int:
     computed = [node for node in nodes if node.kind == MAP or is_worth_storing(node)]
     shapes = {node.shape for node in nodes}
     is_large = len(shapes) == 1 and math.prod(shapes.pop()) >= LONG_SIZE
-    if is_large and all(node.kind == MAP for node in computed):
+    if is_large and all(node.kind == MAP for node in computed) and not _is_halted(pending):
         return LONG_WORK
     elements = sum(math.prod(node.shape) for node in computed if node.kind != VIEW)
     return max(min(WORK, record.DEFAULT.flush_elements * len(pending) // max(elements, 1)), 1)

@@ -247,3 +247,25 @@ def test_a_loop_over_large_arrays_is_found_early() -> None:
     in_regions(fnp, 30, lengths)
     assert max(lengths) <= trace.EARLY + 3 * 20
     assert max(lengths[10:]) <= 2 * 18
+
+
+HALTED: dict[str, Callable[[Any], Any]] = {
+    "mean": lambda x: x - x.mean() * 0.1,
+    "count": lambda x: x + fnp.sum(x > 0) * 1e-9,
+    "norm": lambda x: x / fnp.sqrt(fnp.sum(x * x)) * 100.0,
+    "scan": lambda x: fnp.cumsum(x) * 1e-3 + x,
+}
+"""Iterations in which something waits until all of an array is there."""
+
+
+@pytest.mark.parametrize("step", HALTED, ids=HALTED)
+def test_iterations_that_wait_for_a_whole_array_are_computed_one_by_one(step: str) -> None:
+    trace.flush()
+    trace.forget_loop()
+    next_of = HALTED[step]
+    x, lengths = fnp.asarray(np.linspace(-1.0, 1.0, 100_000)), []
+    for _ in range(60):
+        x = next_of(x)
+        lengths.append(len(trace.pending))
+    assert max(lengths) <= trace.EARLY + 3 * 12
+    assert max(lengths[20:]) <= 2 * 12
