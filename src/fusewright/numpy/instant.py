@@ -12,14 +12,14 @@ import numpy as np
 from fusewright.frontends.arrays.front import (
     ARRANGEMENTS,
     FILLS,
-    KNOWN,
     MOVED,
     arrangement,
     at_once,
     in_place,
+    limits,
 )
 
-LIBRARY = 1 << 15
+LIBRARY = 1 << 17
 """Elements of an operand of a step that is NumPy's in any case."""
 
 STEPS: dict[str, str] = {
@@ -51,7 +51,7 @@ def quick(module: str, exports: dict[str, Any]) -> dict[str, Any]:
     for names, limit in ((STEPS[module], LIBRARY), ("" if module else MOVES, MOVED)):
         for name in names.split():
             function = INSTEAD.get(name, getattr(home, name))
-            made[name] = at_once(function, exports[name], limit=limit, known=KNOWN.get(name, 0))
+            made[name] = at_once(function, exports[name], **limits(name, limit))
     for name in () if module else WRITERS:
         made[name] = in_place(getattr(home, name), exports[name], MOVED)
     for name in () if module else ARRANGEMENTS[:4]:  # functions, too (`np.copy` keeps the layout)

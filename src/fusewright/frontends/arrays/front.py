@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -34,17 +34,17 @@ PAIRED: dict[str, Callable[..., Any]] = {
 """Methods of an array with another one, as NumPy's functions."""
 LOOKED_AT = 1 << 15
 """Elements in memory that are moved or looked at once without making more of them."""
+COUNTED = ("argwhere", "compress", "extract", "flatnonzero", "nonzero")
+"""Functions and methods that cannot wait: values say how many elements they give."""
 KNOWN: dict[str, int] = {
     **dict.fromkeys(
-        ("append", "argwhere", "array_equal", "column_stack", "compress", "concatenate",
-         "count_nonzero", "delete", "dstack", "extract", "flatnonzero", "hstack", "nonzero",
-         "stack", "vstack"),
+        ("append", "column_stack", "concatenate", "delete", "dstack", "hstack", "stack", "vstack"),
         LOOKED_AT,
     ),
-    "argmax": 1 << 62, "argmin": 1 << 62,
+    **dict.fromkeys(("argmax", "argmin", "array_equal", "count_nonzero", *COUNTED), 1 << 62),
 }  # fmt: skip
 """Functions and methods that make no more elements than they are given, and how many may be in
-memory already; those that make one number in one pass, any.
+memory already; those that make one number in one pass, or cannot wait, any.
 """
 CONVERTED = 512
 """Elements that are converted at once: more are worth waiting for what uses them."""
@@ -53,6 +53,20 @@ WRITERS = {"fill": 1 << 15, "sort": SEVERAL, "partition": SEVERAL, "put": SEVERA
 ARRANGEMENTS = ("reshape", "ravel", "transpose", "swapaxes", "copy", "__iter__", "conj")
 ATTRIBUTES = ("shape", "ndim", "size", "dtype", "T", "real", "imag")
 """In the order the core knows them in."""
+
+
+class Limits(TypedDict):
+    """What `at_once` is told of sizes."""
+
+    limit: int
+    known: int
+
+
+def limits(name: str, most: int) -> Limits:
+    """Of how many elements a function of NumPy's is called at once: where they are computed first,
+    and where they are in memory.
+    """
+    return {"limit": SEVERAL if name in COUNTED else most, "known": KNOWN.get(name, 0)}
 
 
 def at_once(
@@ -211,9 +225,8 @@ def quicken(methods: type) -> None:
         "take",
         "tolist",
     ):
-        own, known = getattr(np.ndarray, name), KNOWN.get(name, 0)
-        made = at_once(own, vars(methods)[name], limit=SMALL, known=known)
-        setattr(methods, name, made)
+        own = getattr(np.ndarray, name)
+        setattr(methods, name, at_once(own, vars(methods)[name], **limits(name, SMALL)))
     methods.astype = at_once(  # type: ignore[attr-defined]
         np.ndarray.astype, vars(methods)["astype"], limit=CONVERTED, converts=True
     )
