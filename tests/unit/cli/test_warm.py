@@ -85,3 +85,8 @@ def test_integrals_of_a_basis_set(folder: Path) -> None:
     wrong = fresh(*words[:-2], "nonsense", cwd=folder)
     assert wrong.returncode == 2
     assert "PySCF has no basis set 'nonsense' for H, C, N, O" in wrong.stderr
+    script = folder / "fusewright-script"
+    script.write_text("import sys\nfrom fusewright.cli.main import main\nsys.exit(main())\n")
+    started = fresh(str(script), *words[2:-2], "nonsense", cwd=folder)
+    assert started.returncode == 2 and "PySCF has no basis set" in started.stderr
+    assert "sys.exit(main())" not in started.stderr  # where we are started from
