@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from fusewright.base import words
 from fusewright.base.errors import ArgumentError, DTypeError, ShapeError, ValueRangeError
 from fusewright.base.later import later
 from fusewright.base.meant import did_you_mean
@@ -87,6 +88,9 @@ class RecurrenceGraph:
 
     graph: AndOrGraph
 
+    def __repr__(self) -> str:
+        return f"<{_summary(self.graph)}>"
+
     @property
     def scalars(self) -> tuple[str, ...]:
         return self.graph.scalars
@@ -108,17 +112,22 @@ class RecurrenceGraph:
         processor has not.
         """
         with _lanes(lanes):
-            found = planner.plan(self.graph, _whole("effort", effort), _whole("seed", seed))
+            found = _planned(self.graph, effort, seed)
             code = target.target().compile(found.phases, current())
-            return CompiledRecurrence(self.graph, found, code.run)
+            return CompiledRecurrence(self.graph, found, code.run, (lanes, effort, seed))
 
     def explain(
         self, lanes: int | str = "auto", effort: int = EFFORT, seed: int = 0
     ) -> RecurrenceReport:
         """What `compile` with the same arguments chooses, without compiling."""
         with _lanes(lanes):
-            found = planner.plan(self.graph, _whole("effort", effort), _whole("seed", seed))
-            return _report(self.graph, found)
+            return _report(self.graph, _planned(self.graph, effort, seed))
+
+
+def _planned(graph: AndOrGraph, effort: int, seed: int) -> RecurrencePlan:
+    if _whole("effort", effort) < 0:
+        raise ValueRangeError(f"effort is {effort!r}", help="0 takes the first choice, unsearched")
+    return planner.plan(graph, effort, _whole("seed", seed))
 
 
 def _whole(name: str, value: int) -> int:
@@ -131,7 +140,7 @@ def _whole(name: str, value: int) -> int:
 
 def _lanes(lanes: int | str) -> AbstractContextManager[Any]:
     """The settings under which vectors have so many lanes."""
-    if lanes not in FEATURES:
+    if not isinstance(lanes, int | str) or lanes not in FEATURES:
         allowed = ", ".join(map(repr, FEATURES))
         raise ValueRangeError(f"lanes is {lanes!r}", help=f"it can be one of {allowed}")
     if lanes == "auto" or current().target == "reference":
@@ -154,6 +163,15 @@ class CompiledRecurrence:
     graph: AndOrGraph
     plan: RecurrencePlan
     run: Callable[[Mapping[str, Any], Mapping[str, Any]], Array]
+    how: tuple[int | str, int, int]
+    """Lanes, effort and seed that it was compiled with."""
+
+    def __repr__(self) -> str:
+        return f"<{_summary(self.graph)}, compiled>"
+
+    def __reduce__(self) -> Any:
+        # Code belongs to a process: another one plans the same and finds it on disk.
+        return _compiled, (self.graph, *self.how)
 
     def __call__(self, scalars: Rows = (), leaves: Rows = ()) -> Array:
         """The values of the targets: float64 of shape (targets, columns), or (targets,) where all
@@ -188,7 +206,11 @@ class CompiledRecurrence:
         once = rows.keys() & {*outer.scalars, *outer.leaves}
         for name, row in rows.items():
             if row.ndim > (1 if inner is None or name in once else 2):
-                why = "a row has the columns only" if inner is None else "it is read after the sum"
+                why = (
+                    "a row has the columns only" if inner is None
+                    else "it is read after the sum" if name in once
+                    else f"a row has the axis of {self.graph.axis} and the columns"
+                )  # fmt: skip
                 raise ShapeError(f"the row `{name}` has the shape {row.shape}", why=why)
         if inner is not None and all(rows[n].ndim < 2 for n in (*inner.scalars, *inner.leaves)):
             raise ShapeError(
@@ -203,6 +225,16 @@ class CompiledRecurrence:
             raise ShapeError(f"rows do not fit together: {shapes}") from None
 
 
+def _summary(graph: AndOrGraph) -> str:
+    """What a graph is called where it is printed: it may have a million values."""
+    targets, values = len(graph.targets), len(graph.vertices)
+    return f"recurrence: {words.count(targets, 'target')}, {words.count(values, 'value')}"
+
+
+def _compiled(graph: AndOrGraph, *how: Any) -> CompiledRecurrence:
+    return RecurrenceGraph(graph).compile(*how)
+
+
 def _wide(rows: Mapping[str, Array], columns: tuple[int, ...]) -> dict[str, Array]:
     """Rows that all have the columns, one if none has any."""
     width = columns or (1,)
@@ -212,6 +244,10 @@ def _wide(rows: Mapping[str, Array], columns: tuple[int, ...]) -> dict[str, Arra
 def _rows(kind: str, names: Sequence[str], given: Rows) -> dict[str, Array]:
     """A float64 array for each name."""
     if not isinstance(given, Mapping):
+        if not isinstance(given, Sequence | np.ndarray):
+            raise ArgumentError(
+                f"the rows of {kind} are {given!r}", help="a row for each name, or a mapping"
+            )
         if len(given) != len(names):
             raise ArgumentError(
                 f"{len(given)} rows of {kind} are given for {len(names)}: {', '.join(names)}"

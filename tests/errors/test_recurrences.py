@@ -184,6 +184,62 @@ PROGRAMS: dict[str, tuple[type[Exception], Callable[[], Any], tuple[str, ...]]] 
     "no such lanes": (
         errors.ValueRangeError, lambda: asked(family(down)).compile(lanes=3), ("lanes is 3",),
     ),
+    "lanes of a list": (
+        errors.ValueRangeError, lambda: asked(family(down)).compile(lanes=[8]),  # type: ignore
+        ("lanes is [8]",),
+    ),
+    "effort below nothing": (
+        errors.ValueRangeError, lambda: asked(family(down)).compile(effort=-1), ("effort is -1",),
+    ),
+    "a map with rows of two lengths": (
+        errors.RecurrenceMapError, lambda: fw.LinearMap("S", "T", [[1, 2], [3]], 0),
+        ("the matrix of `S` is no array",),
+    ),
+    "a map of complex numbers": (
+        errors.RecurrenceMapError, lambda: fw.LinearMap("S", "T", TABLE * 1j, 0),
+        ("entries of type complex128, not real numbers",),
+    ),
+    "a map of text": (
+        errors.RecurrenceMapError, lambda: fw.LinearMap("S", "T", [["a"]], 0), ("type <U1",),
+    ),
+    "a map's axis by name": (
+        errors.RecurrenceMapError, lambda: fw.LinearMap("S", "T", TABLE, "n"),  # type: ignore
+        ("the axis of `S` is 'n', not an integer",),
+    ),
+    "a map's axis of half": (
+        errors.RecurrenceMapError, lambda: fw.LinearMap("S", "T", TABLE, 0.5),  # type: ignore
+        ("the axis of `S` is 0.5",),
+    ),
+    "a map's columns by number": (
+        errors.RecurrenceMapError, lambda: fw.LinearMap("S", "T", TABLE, 0, 3),  # type: ignore
+        ("the columns of `S` are 3",),
+    ),
+    "relations that are no function": (
+        errors.RecurrenceError, lambda: fw.Family("T", "n", [[(1, "T", 0)]]),  # type: ignore
+        ("`T` has [[(1, 'T', 0)]] in place of a function",),
+    ),
+    "a leaf that is no function": (
+        errors.RecurrenceError, lambda: fw.Family("T", "n", down, "t0"),  # type: ignore
+        ("`T` has 't0' in place of a function",),
+    ),
+    "an index without components": (
+        errors.RecurrenceError, lambda: fw.Family("T", (), down), ("components ()",),
+    ),
+    "an index by number": (
+        errors.RecurrenceError, lambda: fw.Family("T", 2, down), ("components 2",),  # type: ignore
+    ),
+    "targets of nothing": (
+        errors.RecurrenceError, lambda: asked(family(down), targets=None),
+        ("targets are None, not a sequence",),
+    ),
+    "scalars of nothing": (
+        errors.RecurrenceError, lambda: asked(family(down), scalars=None),
+        ("scalars are None, not a sequence",),
+    ),
+    "families of nothing": (
+        errors.RecurrenceError, lambda: fw.recurrence([("T", 1)], None),  # type: ignore
+        ("families are None, not a sequence",),
+    ),
 }  # fmt: skip
 
 
@@ -203,6 +259,12 @@ def test_the_line_is_that_of_the_family() -> None:
         asked(family(down, up))
     with open(__file__) as file:
         assert "# <" in file.read().splitlines()[caught.value.where[1] - 1]  # type: ignore[index]
+    for wrong in (("x", "U", 0), ("x", "T", 0.5), ("y", "T", 0), ("x", "T")):
+        with pytest.raises(fw.FusewrightError, match=r"`T\[3\]`") as caught:
+            asked(family(lambda n, wrong=wrong: [wrong]))
+        with open(__file__) as file:
+            assert "# <" in file.read().splitlines()[caught.value.where[1] - 1]  # type: ignore[index]
+            assert caught.value.where[1] < 40  # type: ignore[index]
     with pytest.raises(fw.FusewrightError) as caught:
         asked(family(down), targets=["T"])
     with open(__file__) as file:
@@ -244,6 +306,8 @@ def row(n: int = 3) -> Any:
         (errors.ShapeError, [row()], [np.ones((2, 3))], "the row `t0` has the shape (2, 3)"),
         (errors.DTypeError, [row()], [row() * 1j], "`t0` has elements of type complex128"),
         (errors.DTypeError, ["a"], [row()], "`x` has elements of type"),
+        (errors.ArgumentError, 3.0, [row()], "the rows of scalars are 3.0"),
+        (errors.ArgumentError, [row()], None, "the rows of leaves are None"),
     ],
 )
 def test_rows_that_do_not_fit(error: Any, scalars: Any, leaves: Any, words: str) -> None:
@@ -263,6 +327,8 @@ def test_rows_around_a_sum() -> None:
     compiled = graph.compile()
     with pytest.raises(errors.ShapeError, match="it is read after the sum"):
         compiled([1.0, np.ones((2, 3))], [row()])
+    with pytest.raises(errors.ShapeError, match="a row has the axis of pairs and the columns"):
+        compiled([np.ones((5, 2, 2)), 2.0], [row()])
     with pytest.raises(errors.ShapeError, match="no row has an axis of pairs"):
         compiled([1.0, 2.0], [row()])
     np.testing.assert_array_equal(compiled([2.0, 3.0], [np.ones((5, 2))]), [[60.0, 60.0]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 from typing import Any
 
@@ -245,3 +246,18 @@ def test_graphs_can_be_pickled_and_long_chains_are_no_deep_recursion() -> None:
 def test_no_targets() -> None:
     compiled = fw.recurrence([], [FAMILY], "x").compile()
     assert compiled([1.0], ()).shape == (0,)
+
+
+def test_what_is_compiled_can_be_pickled_and_copied() -> None:
+    """Another process compiles the same way: equal bits."""
+    compiled = fw.recurrence([(FAMILY, 9)], [FAMILY], ["x"]).compile(lanes=4, effort=10, seed=3)
+    x = np.linspace(-1, 1, 7)
+    for again in (pickle.loads(pickle.dumps(compiled)), copy.deepcopy(compiled)):
+        assert again.how == (4, 10, 3)
+        np.testing.assert_array_equal(again([x], [x]), compiled([x], [x]))
+
+
+def test_large_graphs_have_a_short_text() -> None:
+    graph = fw.recurrence([(FAMILY, 900)], [FAMILY], ["x"])
+    assert repr(graph) == "<recurrence: 1 target, 901 values>"
+    assert repr(graph.compile(effort=0)) == "<recurrence: 1 target, 901 values, compiled>"

@@ -45,9 +45,11 @@ def warm_pyscf(chosen: argparse.Namespace) -> int:
     before = cache.info()
     if _is_unusable(before):
         return 1
+    elements = [each for given in chosen.elements for each in given]
+    ranges = chosen.range_separated == "both" or chosen.range_separated
     for name in chosen.basis:
         with progress(f"compiling the integrals of {name}"):
-            many = warm_basis(name, chosen.elements, chosen.cartesian, chosen.range_separated)
+            many = warm_basis(name, elements, chosen.cartesian, ranges)
         say(f"{name}: {count(many, 'kind')} of integrals")
     after = cache.info()
     if _is_unusable(after):

@@ -55,7 +55,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of our output has gone; Python would complain once more while it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except (parsing.UsageError, errors.FusewrightError) as error:
+    except errors.FusewrightError as error:
+        if error.where and error.where[0] == getattr(sys.modules["__main__"], "__file__", None):
+            error.where = None  # the line that starts us is nobody's mistake
+        console.say(str(error))
+        return USAGE_ERROR
+    except parsing.UsageError as error:
         console.say(str(error))
         return USAGE_ERROR
     except errors.InternalError as error:

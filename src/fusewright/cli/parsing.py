@@ -182,14 +182,20 @@ def pyscf_parser() -> _Parser:
         "--basis", metavar="NAME", nargs="+", required=True, help="basis sets of PySCF"
     )
     parser.add_argument(
-        "--elements", metavar="X", nargs="+", default=["H", "C", "N", "O"],
+        "--elements", metavar="X", nargs="+", type=_symbols, default=[["H", "C", "N", "O"]],
         help="of the molecules (default: H C N O)",
     )  # fmt: skip
     parser.add_argument("--cartesian", action="store_true", help="Cartesian functions")
     parser.add_argument(
-        "--range-separated", action="store_true", help="those of functionals like wB97X and HSE06"
-    )
+        "--range-separated", nargs="?", choices=("long", "short", "both"), default=False,
+        const="both", help="those of functionals like wB97X (long) and HSE06 (short)",
+    )  # fmt: skip
     return parser
+
+
+def _symbols(text: str) -> list[str]:
+    """Elements, with commas or without."""
+    return [each for each in text.split(",") if each]
 
 
 def _add_gallery(parser: argparse.ArgumentParser) -> None:

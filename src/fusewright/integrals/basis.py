@@ -89,7 +89,7 @@ class Basis:
         places = given.points(atoms, "the places of atoms")
         known = np.zeros(len(places)) if charges is None else given.reals(charges, "charges")
         made: list[Shell] = []
-        for number, shell in enumerate(shells):
+        for number, shell in enumerate(given.sequence(shells, "shells")):
             atom, l, exponents, coefficients = _parts(number, shell)  # noqa: E741
             if not 0 <= atom < len(places):
                 raise ValueRangeError(f"shell {number} is at atom {atom} of {len(places)}")
@@ -98,13 +98,20 @@ class Basis:
             c = c[:, None] if c.ndim == 1 else c
             bare = Shell(l, places[atom], e, c, atom)
             _check_shell(number, bare)
-            made.append(Shell(bare.l, places[atom], e, _normalised(bare), atom))
+            made.append(Shell(bare.l, places[atom], e, _normalised(number, bare), atom))
         _check_atoms(known, places, np.ones(len(places)) if charges is None else known, made)
         return Basis(tuple(made), known, places, cartesian)
 
     @staticmethod
     def from_pyscf(mol: Any) -> Basis:
         """From a `pyscf.gto.Mole` that is built, with its order and normalisation."""
+        if not all(hasattr(mol, name) for name in ("_bas", "_env", "cart", "atom_coords")):
+            raise ArgumentError(
+                f"{given.kind_of(mol)} is no molecule of PySCF",
+                help="pass a `gto.Mole`; that of a mean-field object is `mf.mol`",
+            )
+        if not len(mol._bas) and not getattr(mol, "_built", True):
+            raise ArgumentError("the molecule is not built", help="call mol.build()")
         places = np.array(mol.atom_coords(), np.float64).reshape(-1, 3)
         charges = np.array(mol.atom_charges(), np.float64)
         env = np.asarray(mol._env)
@@ -115,6 +122,16 @@ class Basis:
             coefficients = env[c : c + primitives * contractions].reshape(contractions, -1)
             shells.append(Shell(l, places[atom], exponents, coefficients.T.copy(), atom))
         return Basis(tuple(shells), charges, places, bool(mol.cart))
+
+
+def a_basis(value: Any) -> Basis:
+    """A basis of ours."""
+    if not isinstance(value, Basis):
+        raise ArgumentError(
+            f"the basis is {given.kind_of(value)}",
+            help="make one with Basis.from_arrays or Basis.from_pyscf",
+        )
+    return value
 
 
 def _parts(number: int, shell: Any) -> tuple[int, int, Any, Any]:
@@ -134,14 +151,19 @@ def radial_norm(l: int, exponents: Array) -> Array:  # noqa: E741
     return np.sqrt(2 * (2 * exponents) ** power / gamma(power))
 
 
-def _normalised(shell: Shell) -> Array:
+def _normalised(number: int, shell: Shell) -> Array:
     """Coefficients of bare functions, each contraction of norm 1."""
     e, power = shell.exponents, shell.l + 1.5
-    inner = shell.coefficients * radial_norm(shell.l, e)[:, None]
-    overlap = gamma(power) / (2 * (e[:, None] + e) ** power)
-    norms = np.einsum("ic,ij,jc->c", inner, overlap, inner)
-    if not np.all(norms > 0):
-        raise ValueRangeError(f"a contraction of a {LETTERS[shell.l]} shell is zero")
+    with np.errstate(all="ignore"):  # what comes of it is told
+        inner = shell.coefficients * radial_norm(shell.l, e)[:, None]
+        overlap = gamma(power) / (2 * (e[:, None] + e) ** power)
+        norms = np.einsum("ic,ij,jc->c", inner, overlap, inner)
+    for contraction, norm in enumerate(norms):
+        if not 0 < norm < np.inf:
+            raise ValueRangeError(
+                f"{_named(number, shell)} has the norm {norm:g} in its contraction {contraction}",
+                why="its coefficients are all zero, or its exponents too small or too large",
+            )
     scaled: Array = inner / np.sqrt(norms)
     return scaled
 
@@ -171,8 +193,12 @@ def _help_with(l: int) -> str:  # noqa: E741
     return "leave these functions out, or have another program evaluate this basis"
 
 
+def _named(number: int, shell: Shell) -> str:
+    return f"shell {number} (l = {shell.l}, atom {shell.atom})"
+
+
 def _check_shell(number: int, shell: Shell) -> None:
-    name = f"shell {number} (l = {shell.l}, atom {shell.atom})"
+    name = _named(number, shell)
     if shell.l < 0:
         raise ValueRangeError(f"{name} has a negative angular momentum")
     most = LETTERS.index(current().shells)

@@ -133,10 +133,14 @@ class Evaluator:
         return many, self.code.signature.results, self.ket.width
 
 
+MOST_W = 1e150
+"""Of which there is a square: from 1e10 times the largest exponent's root on erf(w r)/r is 1/r."""
+
+
 def _numbers(operator: Operator = COULOMB) -> tuple[int, ...]:
     """The words of w^2 and the weights of an operator's parts."""
     weights = (*operator.weights, 0.0)[:2]
-    return struct.unpack("<3q", struct.pack("<3d", operator.w**2, *weights))
+    return struct.unpack("<3q", struct.pack("<3d", min(operator.w, MOST_W) ** 2, *weights))
 
 
 def aligned(values: Array) -> Array:

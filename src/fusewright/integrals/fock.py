@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import prod
+from typing import Any
 
 import numpy as np
 
 from fusewright.base.values import dataclass
 from fusewright.codegen.recurrences.records import BOTH, COULOMB, EXCHANGE
 from fusewright.integrals import given
-from fusewright.integrals.basis import Basis
+from fusewright.integrals.basis import Basis, a_basis
 from fusewright.integrals.bins import Contribution, Pass, Wanted, most_matrices
 from fusewright.integrals.classes import Momenta
 from fusewright.integrals.fock_code import FockCode
@@ -59,13 +60,17 @@ class Fock:
         self, basis: Basis, operator: Operator = FULL, tolerance: float = TOLERANCE,
         second: Operator | None = None,
     ) -> None:  # fmt: skip
-        self.basis, self.tolerance = basis, given.tolerance(tolerance)
+        self.basis, self.tolerance = a_basis(basis), given.tolerance(tolerance)
         both = (operator,) if second is None else (operator, second)
         self.operators = tuple(given.an_operator(each) for each in both)
         self.functions = int(basis.offsets[-1])
         groups = screened(basis, self.operators, tolerance)
         self.quartets: Counter[Momenta] = Counter()
         self.code = FockCode(basis, self.operators, groups, tolerance) if groups else None
+
+    def __reduce__(self) -> Any:
+        # Code and addresses belong to a process.
+        return Fock, (self.basis, self.operators[0], self.tolerance, *self.operators[1:])
 
     def matrices(
         self, densities: Array, hermi: int = 1, with_j: bool = True, with_k: bool = True

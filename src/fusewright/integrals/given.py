@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator as python
+from collections.abc import Iterable
 from typing import Any, Final
 
 import numpy as np
@@ -45,6 +46,18 @@ def whole(value: Any, what: str) -> int:
         return python.index(value)
     except TypeError:
         raise ArgumentError(f"{what} is {value!r}, not an integer") from None
+
+
+def kind_of(value: Any) -> str:
+    """What is told of an object of a wrong class."""
+    return "None" if value is None else f"an object of the class {type(value).__name__}"
+
+
+def sequence(value: Any, what: str) -> Any:
+    """What can be gone through."""
+    if not isinstance(value, Iterable):
+        raise ArgumentError(f"{what} are {value!r}, not a sequence")
+    return value
 
 
 def an_operator(value: Any) -> Operator:

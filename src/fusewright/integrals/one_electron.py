@@ -19,7 +19,7 @@ import numpy as np
 
 from fusewright.base.errors import ValueRangeError
 from fusewright.integrals import given
-from fusewright.integrals.basis import Basis
+from fusewright.integrals.basis import Basis, a_basis
 from fusewright.integrals.harmonics import Exponents, cartesian, spherical
 from fusewright.integrals.operators import COULOMB, Operator
 from fusewright.integrals.pairs import SCALE, PairGroup, grouped, point_charges
@@ -75,6 +75,7 @@ def nuclear_attraction(
 
     `charges` (n,) at `places` (n, 3), in bohr; left out, those of the basis.
     """
+    a_basis(basis)
     z = given.reals(basis.charges if charges is None else charges, "charges").reshape(-1)
     at = given.points(basis.places if places is None else places, "places")
     if len(z) != len(at) or not (np.all(np.isfinite(z)) and np.all(np.isfinite(at))):
@@ -141,7 +142,7 @@ def _kinetic(x: _Line, y: _Line, z: _Line, a: Exponents, b: Exponents) -> Array:
 
 def _matrices(basis: Basis, values: Sequence[_Value], origin: Array) -> Array:
     """A symmetric matrix of each value."""
-    offsets = basis.offsets
+    offsets = a_basis(basis).offsets
     found = np.zeros((len(values), offsets[-1], offsets[-1]))
     whole = (0, len(basis.shells))
     for group in grouped(basis, pairs_of(whole, whole)):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 
-from fusewright.base.errors import ValueRangeError
+from fusewright.base.errors import ArgumentError, ValueRangeError
 from fusewright.base.values import dataclass
 
 
@@ -20,7 +21,11 @@ class Operator:
     w: float = 0.0
 
     def __post_init__(self) -> None:
-        if not all(map(math.isfinite, (self.full, self.long, self.w))) or self.w < 0:
+        numbers = (self.full, self.long, self.w)
+        for each in numbers:
+            if not isinstance(each, Real):
+                raise ArgumentError(f"an operator is made of numbers, not of {each!r}")
+        if not all(map(math.isfinite, numbers)) or self.w < 0:
             raise ValueRangeError(
                 f"the operator {self.full}/r + {self.long} erf({self.w} r)/r makes no sense",
                 help="the numbers are finite, and w is not negative",

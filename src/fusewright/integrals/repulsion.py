@@ -11,7 +11,7 @@ import numpy as np
 from fusewright.base.errors import ArgumentError, ValueRangeError
 from fusewright.base.values import dataclass
 from fusewright.integrals import given
-from fusewright.integrals.basis import Basis
+from fusewright.integrals.basis import Basis, a_basis
 from fusewright.integrals.classes import QuartetClass, lanes
 from fusewright.integrals.evaluate import CHUNK_BYTES, Evaluator, Side, empty
 from fusewright.integrals.operators import COULOMB, Operator
@@ -33,7 +33,7 @@ def electron_repulsion(
     has the functions of each in order, as `int2e_sph` of libcint, in hartree.  Integrals have an
     error that is small against the Schwarz bound of their class, not against each tiny one.
     """
-    ranges = shell_ranges(basis, shells, 4)
+    ranges = shell_ranges(a_basis(basis), shells, 4)
     bra, ket = (pairs_of(*ranges[:2]), pairs_of(*ranges[2:]))
     return Tensor(basis, ranges, operator).filled(bra, ket)
 
@@ -60,7 +60,7 @@ def two_centre(
     operator: Operator = COULOMB,
 ) -> Array:
     """(P|Q), an array (functions, functions)."""
-    first, second = shell_ranges(auxiliary, shells, 2)
+    first, second = shell_ranges(a_basis(auxiliary), shells, 2)
     return Tensor(auxiliary, (first, second), operator).filled(_alone(first), _alone(second))
 
 
@@ -79,7 +79,9 @@ def shell_ranges(
 def _one_for_each(
     shells: Sequence[Range | slice | None] | None, many: int
 ) -> list[Range | slice | None]:
-    ranges: list[Range | slice | None] = [None] * many if shells is None else list(shells)
+    ranges: list[Range | slice | None] = [None] * many
+    if shells is not None:
+        ranges = list(given.sequence(shells, "ranges of shells"))
     if len(ranges) != many:
         raise ValueRangeError(f"{many} ranges of shells are needed, not {len(ranges)}")
     return ranges
@@ -105,7 +107,7 @@ def _joined(
     basis: Basis, auxiliary: Basis, shells: Sequence[Range | slice | None] | None, many: int
 ) -> tuple[Basis, list[Range]]:
     """Both bases as one, and the ranges there."""
-    if basis.is_cartesian != auxiliary.is_cartesian:
+    if a_basis(basis).is_cartesian != a_basis(auxiliary).is_cartesian:
         raise ValueRangeError("one basis is Cartesian and the other one is not")
     ranges = _one_for_each(shells, many)
     own = [_range(len(basis.shells), each) for each in ranges[:-1]]

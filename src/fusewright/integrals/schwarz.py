@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from fusewright.integrals import given
-from fusewright.integrals.basis import Basis
+from fusewright.integrals.basis import Basis, a_basis
 from fusewright.integrals.classes import lanes
 from fusewright.integrals.evaluate import CHUNK_BYTES, Evaluator, Side, empty
 from fusewright.integrals.operators import COULOMB, Operator
@@ -19,7 +19,7 @@ from fusewright.ir.fused import Array
 def schwarz(basis: Basis, operator: Operator = COULOMB) -> Array:
     """q, an array (shells, shells), symmetric."""
     given.an_operator(operator)
-    many = len(basis.shells)
+    many = len(a_basis(basis).shells)
     found = np.zeros((many, many))
     for group in grouped(basis, pairs_of((0, many), (0, many))):
         found[group.first, group.second] = bounds(basis, group, operator)

@@ -15,6 +15,9 @@ import pytest
 pytest.importorskip("pyscf")
 
 from pyscf import dft, gto, lib, scf
+from pyscf.pbc import dft as pbc_dft
+from pyscf.pbc import gto as pbc_gto
+from pyscf.pbc import scf as pbc
 from tests.bridges.pyscf.molecules import PEROXIDE, S_AND_D, S_AND_G, WATER, converged, need_pickle
 
 import fusewright as fw
@@ -150,6 +153,23 @@ def test_what_is_pyscfs(water: Any) -> None:
     ):
         mf.get_jk(water, np.eye(water.nao))
     assert caught.value.why == "the molecule is set to omega = 0.2"
+
+
+@pytest.mark.parametrize("made", [
+    pbc.RHF, pbc.UHF, lambda cell: pbc_dft.RKS(cell, xc="pbe"),
+    lambda cell: pbc_dft.RKS(cell, xc="hse06"),
+    lambda cell: pbc.KRHF(cell, cell.make_kpts([1, 1, 2])),
+    lambda cell: pbc_dft.KRKS(cell, cell.make_kpts([1, 1, 2]), xc="pbe0"),
+])  # fmt: skip
+def test_periodic_systems_are_pyscfs(made: Any) -> None:
+    """Their `get_jk` has other arguments, and J and K of molecules are not theirs."""
+    cell = pbc_gto.M(atom="He 0 0 0", basis="sto-3g", a=3 * np.eye(3), mesh=[15] * 3, verbose=0)
+    mf = fp.apply(made(cell))
+    assert abs(mf.kernel() - made(cell).kernel()) < 1e-9
+    assert all("has a get_jk of its own" in why for _, why in reasons(mf)) and reasons(mf)
+    assert not ours(mf)
+    with fw.options(strict=True), pytest.raises(StrictError, match="of its own"):
+        fp.apply(made(cell)).kernel()
 
 
 def test_to_gpu_is_asked_of_pyscfs_object(water: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,6 +80,13 @@ def test_integrals_of_a_basis_set(folder: Path) -> None:
     assert "sto-3g: 1 kind of integrals" in done.stderr
     assert "0 new files" not in done.stderr
     assert "0 new files" in fresh(*words, "He", cwd=folder).stderr
+    several = fresh(*words, "He,Ne", "H", "--range-separated", "short", cwd=folder)
+    assert "sto-3g: 18 kinds of integrals" in several.stderr  # six of each, three ways
     wrong = fresh(*words[:-2], "nonsense", cwd=folder)
     assert wrong.returncode == 2
     assert "PySCF has no basis set 'nonsense' for H, C, N, O" in wrong.stderr
+    script = folder / "fusewright-script"
+    script.write_text("import sys\nfrom fusewright.cli.main import main\nsys.exit(main())\n")
+    started = fresh(str(script), *words[2:-2], "nonsense", cwd=folder)
+    assert started.returncode == 2 and "PySCF has no basis set" in started.stderr
+    assert "sys.exit(main())" not in started.stderr  # where we are started from

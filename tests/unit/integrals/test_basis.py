@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ TWO = [[0.0, 0, 0], [0, 0, 1.4]]
         (TWO, [(0, 0, [1.0], [math.nan])], "has a coefficient that is not finite"),
         (TWO, [(0, 0, [], [])], "has no primitives"),
         (TWO, [(2, 0, [1.0], [1.0])], "shell 0 is at atom 2 of 2"),
-        (TWO, [(0, 0, [1.0], [0.0])], "a contraction of a s shell is zero"),
+        (TWO, [(0, 0, [1.0], [0.0])], r"shell 0 .* has the norm 0 in its contraction 0"),
         (TWO, [(0, -1, [1.0], [1.0])], "negative angular momentum"),
         ([[0.0, 0, math.nan]], [(0, 0, [1.0], [1.0])], r"shell 0 \(l = 0, atom 0\) is at"),
         ([[0.0, 0, 0]] * 2, [(0, 0, [1.0], [1.0]), (1, 0, [1.0], [1.0])],
@@ -164,6 +165,13 @@ def made() -> Basis:
         (lambda b: integrals.Fock(b).matrices(np.eye(5)), ValueError, r"\(5, 5\), for 4 functions"),
         (lambda b: integrals.Fock(b).matrices(np.eye(4)[0]), ValueError, r"the shape \(4,\)"),
         (lambda b: integrals.Fock(b).matrices(np.eye(4), 3), ValueError, "hermi is 3"),
+        (lambda b: integrals.electron_repulsion(b, 3), TypeError, "ranges of shells are 3"),
+        (lambda b: integrals.long_range("a"), TypeError, "made of numbers, not of 'a'"),
+        (lambda b: integrals.short_range(None), TypeError, "not of None"),
+        (lambda b: integrals.three_centre(b, None), TypeError, "the basis is None"),
+        (lambda b: Basis.from_arrays(TWO, 3), TypeError, "shells are 3, not a sequence"),
+        (lambda b: Basis.from_pyscf(None), TypeError, "None is no molecule of PySCF"),
+        (lambda b: Basis.from_pyscf(b), TypeError, "of the class Basis is no molecule of PySCF"),
     ],
 )
 def test_what_is_no_argument(call: Any, error: Any, message: str) -> None:
@@ -173,3 +181,45 @@ def test_what_is_no_argument(call: Any, error: Any, message: str) -> None:
     with pytest.raises(error, match=message) as raised:
         call(made())
     assert isinstance(raised.value, fw.FusewrightError)
+
+
+@pytest.mark.parametrize("function", [
+    integrals.overlap, integrals.kinetic, integrals.dipole, integrals.nuclear_attraction,
+    integrals.electron_repulsion, integrals.two_centre, integrals.schwarz, integrals.Fock,
+])  # fmt: skip
+@pytest.mark.parametrize("wrong", [None, "sto-3g", np.eye(3)])
+def test_what_is_no_basis_of_ours(function: Any, wrong: Any) -> None:
+    with pytest.raises(fw.FusewrightError, match="the basis is") as raised:
+        function(wrong)
+    assert isinstance(raised.value, TypeError)
+
+
+@pytest.mark.parametrize("exponent", [1e-300, 1e308])
+def test_exponents_of_no_norm(exponent: float) -> None:
+    with pytest.raises(ValueError, match=r"shell 1 \(l = 0, atom 0\) has the norm"):
+        Basis.from_arrays(TWO, [SHELL, (0, 0, [exponent], [1.0])])
+
+
+def test_a_molecule_that_is_not_built() -> None:
+    gto = pytest.importorskip("pyscf.gto")
+    mol = gto.Mole(atom="H 0 0 0; H 0 0 1", basis="sto-3g", verbose=0)
+    with pytest.raises(fw.FusewrightError, match="the molecule is not built"):
+        Basis.from_pyscf(mol)
+    assert len(Basis.from_pyscf(mol.build()).shells) == 2
+
+
+def test_the_long_range_of_everything() -> None:
+    """erf(w r)/r is 1/r as w grows, also where w has no square."""
+    whole = integrals.electron_repulsion(made())
+    for w in (1e20, 1e160, 1e308):
+        found = integrals.electron_repulsion(made(), operator=integrals.long_range(w))
+        np.testing.assert_allclose(found, whole, rtol=1e-14, atol=1e-15)
+
+
+def test_matrices_of_a_pickled_fock() -> None:
+    for more in ((), (integrals.long_range(0.3),)):
+        fock = integrals.Fock(made(), integrals.Operator(), 1e-12, *more)
+        again = pickle.loads(pickle.dumps(fock))
+        assert (again.operators, again.tolerance) == (fock.operators, 1e-12)
+        for one, two in zip(again.matrices(np.eye(4)), fock.matrices(np.eye(4)), strict=True):
+            np.testing.assert_array_equal(one, two)

@@ -25,7 +25,7 @@ _sign = -1.0
 @contextmanager
 def expecting(mf: Any, record: IntegralRecord, dm: Any, dm_last: Any) -> Iterator[None]:
     """For `get_veff` of these density matrices."""
-    omega = _omega_of(mf)
+    omega = omega_of(mf)
     if omega and dm is not None:
         whole = np.asarray(dm)
         later = [whole]
@@ -38,7 +38,7 @@ def expecting(mf: Any, record: IntegralRecord, dm: Any, dm_last: Any) -> Iterato
         record.expected = None
 
 
-def _omega_of(mf: Any) -> float:
+def omega_of(mf: Any) -> float:
     """With which omega K will be asked for after J; 0.0 where it will not be."""
     numint, xc = getattr(mf, "_numint", None), getattr(mf, "xc", None)
     if numint is None or not isinstance(xc, str) or not numint.libxc.is_hybrid_xc(xc):

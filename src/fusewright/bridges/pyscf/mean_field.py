@@ -55,11 +55,19 @@ class OurIntegrals:
     def _eri(self, values: Any) -> None:
         self.__dict__["_eri"], self.__dict__[LEFT_OUT] = values, None
 
-    def get_jk(
+    def get_jk(self, *arguments: Any, **keywords: Any) -> Any:
+        """J and K as PySCF defines them; see its documentation of this method."""
+        if following_jk(type(self)) in SERVED:
+            return self._fusewright_jk(*arguments, **keywords)
+        # That of a periodic system, among others, has other arguments.
+        following: Any = super()
+        why = f"{type(self).__name__} has a get_jk of its own"
+        return passed_on(self, why, following.get_jk, *arguments, **keywords)
+
+    def _fusewright_jk(
         self, mol: Any = None, dm: Any = None, hermi: int = 1, with_j: bool = True,
         with_k: bool = True, omega: Any = None,
     ) -> Any:  # fmt: skip
-        """J and K as PySCF defines them; see its documentation of this method."""
         mol = self.mol if mol is None else mol
         following: Any = super()
         if self.__dict__.get("_eri") is not None and not omega:
@@ -70,7 +78,7 @@ class OurIntegrals:
         if found is not None:
             return None, found
         try:
-            check_served(self, mol, dm, hermi)
+            check_served(mol, dm, hermi)
             geometry = direct_geometry(self, mol, omega, record, fits)
             if geometry is not None:
                 if not omega:
@@ -84,12 +92,7 @@ class OurIntegrals:
             return following.get_jk(mol, dm, hermi, with_j, with_k, omega)
         except PassedOn as reason:
             why = str(reason)
-        if current().strict:
-            raise StrictError(f"PySCF would compute J and K of this {type(self).__name__}", why=why)
-        start = time.perf_counter()
-        result = following.get_jk(mol, dm, hermi, with_j, with_k, omega)
-        record.add(Evaluated(JK, THEIRS, why), 1, time.perf_counter() - start)
-        return result
+        return passed_on(self, why, following.get_jk, mol, dm, hermi, with_j, with_k, omega)
 
     def get_veff(self, *arguments: Any, **keywords: Any) -> Any:
         """PySCF's; what it asks of a range-separated functional is answered by one pass."""
@@ -126,10 +129,20 @@ class OurIntegrals:
         return apply, (plain(self),)
 
 
-def check_served(mf: Any, mol: Any, dm: Any, hermi: int) -> None:
+def passed_on(
+    mf: Any, why: str, theirs: Callable[..., Any], *arguments: Any, **keywords: Any
+) -> Any:
+    """What PySCF's `get_jk` returns; with `strict=True` a `StrictError`."""
+    if current().strict:
+        raise StrictError(f"PySCF would compute J and K of this {type(mf).__name__}", why=why)
+    start = time.perf_counter()
+    result = theirs(*arguments, **keywords)
+    record_of(mf).add(Evaluated(JK, THEIRS, why), 1, time.perf_counter() - start)
+    return result
+
+
+def check_served(mol: Any, dm: Any, hermi: int) -> None:
     """`PassedOn` where PySCF's `get_jk` does something that ours does not know."""
-    if following_jk(type(mf)) not in SERVED:
-        raise PassedOn(f"{type(mf).__name__} has a get_jk of its own")
     if getattr(mol, "omega", None):
         raise PassedOn(f"the molecule is set to omega = {mol.omega}")
     if type(mol).intor is not gto.Mole.intor:

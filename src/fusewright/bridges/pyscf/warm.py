@@ -9,7 +9,8 @@ from typing import Any
 
 from pyscf import gto
 
-from fusewright.base.errors import ArgumentError
+from fusewright.base.errors import ArgumentError, ValueRangeError
+from fusewright.bridges.pyscf import ahead
 from fusewright.integrals.basis import Basis
 from fusewright.integrals.classes import code_of
 from fusewright.integrals.fock_code import warm_digests
@@ -20,17 +21,26 @@ from fusewright.integrals.packed import packed_repulsion
 ELEMENTS = ("H", "C", "N", "O")
 
 
-def warm(molecule: Any, range_separated: bool = False) -> int:
-    """Compile all classes of a molecule (or of the molecule of a mean-field object), on disk for
-    later processes too; how many there are.
+RANGES: dict[Any, tuple[Operator, ...]] = {
+    False: (), True: (long_range(0.3), short_range(0.3)),
+    "long": (long_range(0.3),), "short": (short_range(0.3),),
+}  # fmt: skip
+"""Operators beside 1/r, by what `range_separated` may be; the code does not depend on w."""
 
-    `range_separated`: those of erf(w r)/r and erfc(w r)/r as well, alone and beside 1/r.
+
+def warm(molecule: Any, range_separated: bool | str | None = None) -> int:
+    """Compile all classes of a molecule, or of a mean-field object, on disk for later processes
+    too; how many there are.
+
+    `range_separated`: for functionals whose exact exchange is of "long" range (wB97X, CAM-B3LYP),
+    of "short" range (HSE06), or True, both; left out, for the functional of the mean-field object.
+    A range takes three times as many classes: 1/r; that range alone, for TDDFT and where integrals
+    are in memory; and both operators in one pass, for the Fock matrices of direct calculations.
     """
     basis = Basis.from_pyscf(getattr(molecule, "mol", molecule))
     asked: list[tuple[Operator, ...]] = [(COULOMB,)]
-    if range_separated:
-        ranges = (long_range(0.3), short_range(0.3))
-        asked += [(*before, each) for each in ranges for before in ((), (COULOMB,))]
+    for each in _ranges(molecule, range_separated):
+        asked += [(each,), (COULOMB, each)]
     kinds = [kind for operators in asked for kind in classes_of(basis, *operators)]
     for kind in kinds:
         code_of(kind)
@@ -39,11 +49,22 @@ def warm(molecule: Any, range_separated: bool = False) -> int:
     return len(kinds)
 
 
+def _ranges(molecule: Any, asked: bool | str | None) -> tuple[Operator, ...]:
+    if asked is None:
+        omega = ahead.omega_of(molecule)
+        asked = "long" if omega > 0 else "short" if omega else False
+    if asked not in RANGES:
+        raise ValueRangeError(
+            f"range_separated is {asked!r}", help='it can be "long", "short", True or False'
+        )
+    return RANGES[asked]
+
+
 def warm_basis(
     name: str,
     elements: Sequence[str] = ELEMENTS,
     cartesian: bool = False,
-    range_separated: bool = False,
+    range_separated: bool | str = False,
 ) -> int:
     """`warm` for all molecules of these elements in a basis set of PySCF, by name."""
     atoms = [(element, (0.0, 0.0, 10.0 * place)) for place, element in enumerate(elements)]

@@ -51,6 +51,9 @@ def demanded(
     A scalar to which `scalars` gives a number is that number.  Raises `RecurrenceError`, or one
     of its subclasses, for every input that makes no sense.
     """
+    for what, given in (("targets", targets), ("families", families), ("scalars", scalars)):
+        if not isinstance(given, Iterable) and not isinstance(given, FAMILIES):
+            raise RecurrenceError(f"{what} are {given!r}, not a sequence")
     demand = _Demand(_by_name(families), Coefficients(scalars))
     with collector.paused():
         found = [demand.target(target) for target in targets]
@@ -230,7 +233,10 @@ class _Demand:
             why="alternatives are lists of terms, and a term is (coefficient, family, index)",
         )
 
-    def line(self, key: Key) -> Span | None:
+    def line(self, key: Key | None) -> Span | None:
+        """That of the function which gives the value's terms; None for a target."""
+        if key is None:
+            return None
         return line_of(getattr(self.families.get(key[0]), "alternatives", None))
 
     def key(self, family: Any, index: Any, reader: Key | None = None) -> Key:
@@ -241,12 +247,14 @@ class _Demand:
             what = repr(family) if name is None else f"`{name}`"
             raise RecurrenceError(
                 f"{_reader(reader)} names the family {what}, which is not among those given",
+                self.line(reader),
                 help=_meant(str(name), self.families),
             )
         index = index if isinstance(index, tuple) else (index,)
         if not _is_index(index):
             raise RecurrenceError(
                 f"{_reader(reader)} reads `{name}` at {index!r}",
+                self.line(reader),
                 why="the components of an index are integers, strings and tuples of them",
             )
         return name, index

@@ -32,8 +32,27 @@ def _fill(family: object, **fields: Any) -> None:
         object.__setattr__(family, name, value)
 
 
+def _is_name(name: Any) -> bool:
+    return isinstance(name, str) and bool(name) and not any(c.isspace() for c in name)
+
+
+def _matrix(name: str, matrix: Any) -> Array:
+    """A copy in float64."""
+    try:
+        table = np.array(matrix)
+    except ValueError as error:  # rows of different lengths
+        raise RecurrenceMapError(
+            f"the matrix of `{name}` is no array: {str(error).partition('. ')[0]}"
+        ) from error
+    if table.size and table.dtype.kind not in "biuf":
+        raise RecurrenceMapError(
+            f"the matrix of `{name}` has entries of type {table.dtype}, not real numbers"
+        )
+    return table.astype(np.float64)
+
+
 def _named(name: str) -> None:
-    if not isinstance(name, str) or not name or any(c.isspace() for c in name):
+    if not _is_name(name):
         raise RecurrenceError(
             f"the name of a family or an axis is text without spaces, not {name!r}",
             help="give it a short name: messages and `explain()` speak of it",
@@ -84,7 +103,20 @@ class Family:
         leaf: Callable[..., Leaf] = _no_leaf,
     ) -> None:
         _named(name)
-        names = (index,) if isinstance(index, str) else tuple(index)
+        names = (index,) if isinstance(index, str) else index
+        if not isinstance(names, Sequence) or not names or not all(map(_is_name, names)):
+            raise RecurrenceError(
+                f"the index of `{name}` has the components {index!r}",
+                why="each component of an index has a name: messages speak of it",
+                help='give the names as a tuple, ("a", "m"), or one name',
+            )
+        for function in (alternatives, leaf):
+            if not callable(function):
+                raise RecurrenceError(
+                    f"`{name}` has {function!r} in place of a function",
+                    why="alternatives and leaf are functions of the components of an index",
+                )
+        names = tuple(names)
         _fill(self, name=name, index=names, alternatives=alternatives, leaf=leaf)
 
 
@@ -120,7 +152,11 @@ class LinearMap:
         self, name: str, of: AnyFamily | str, matrix: Any, axis: int, columns: Sequence[Any] = ()
     ) -> None:
         _named(name)
-        table: Array = np.array(matrix, np.float64)
+        table = _matrix(name, matrix)
+        if not isinstance(axis, int | np.integer) or isinstance(axis, bool):
+            raise RecurrenceMapError(f"the axis of `{name}` is {axis!r}, not an integer")
+        if not isinstance(columns, Iterable):
+            raise RecurrenceMapError(f"the columns of `{name}` are {columns!r}, not a sequence")
         names = tuple(columns) or tuple(range(table.shape[-1] if table.ndim else 0))
         if table.ndim != 2 or table.shape[1] != len(names):
             raise RecurrenceMapError(
@@ -131,7 +167,7 @@ class LinearMap:
         if not np.isfinite(table).all():
             raise RecurrenceMapError(f"the matrix of `{name}` has entries that are not finite")
         table.flags.writeable = False
-        _fill(self, name=name, of=of, matrix=table, axis=axis, columns=names)
+        _fill(self, name=name, of=of, matrix=table, axis=int(axis), columns=names)
 
 
 @dataclass(frozen=True, eq=False, init=False)
