@@ -349,7 +349,16 @@ SAMPLES: dict[str, Callable[[], Sequence[Sample]]] = {
     "aten.convolution.default": lambda: [
         ((pixels(2, 33, 47, 50), normal(40, 33, 1, 1), bias, *POINTWISE), {})
         for bias in (None, normal(40))
-    ] + [((normal(2, 33, 47, 50), normal(40, 33, 1, 1), None, *POINTWISE), {})],
+    ] + [((normal(2, 33, 47, 50), normal(40, 33, 1, 1), None, *POINTWISE), {})] + [
+        ((normal(2, 6, 30), normal(6, 1, 4), bias, [1], [3], [1], False, [0], 6), {})
+        for bias in (None, normal(6))
+    ],
+    "aten.convolution_backward.default": lambda: [
+        ((normal(2, 6, 30), normal(2, 6, 29), normal(6, 1, 4), [6], [1], [2], [1], False, [0], 6,
+          wanted), {})
+        for wanted in ([True] * 3, [True, False, False], [False, True, True])
+    ] + [((normal(2, 6, 30), normal(2, 8, 29), normal(6, 8, 4), [6], [1], [2], [1], False, [0], 1,
+           [True] * 3), {})],
     "aten.mm.default": lambda: [
         ((normal(130, 256), normal(192, 256).t()), {}), ((normal(9, 8), normal(8, 7)), {}),
         ((normal(300, 130).t(), normal(300, 256)[:, ::2]), {}),

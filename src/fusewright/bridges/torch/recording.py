@@ -147,7 +147,7 @@ class _SegmentRecorder:
         made = self.metas[node] = _as_eager(node, node.target(*args, **kwargs), args)
         name = name_of(node)
         if name == CONVOLUTION:
-            made = self.metas[node] = laid_out(made)
+            made = self.metas[node] = laid_out(made, args)
         args, kwargs = self._given(node, self.nodes)
         if name not in COMPUTED and name not in VIEWS:
             self.nodes[node] = args[0][args[1]]

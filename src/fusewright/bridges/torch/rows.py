@@ -19,10 +19,12 @@ from fusewright.bridges.torch import (
     losses,
     matrices,
     moves,
+    windows,
 )
 from fusewright.bridges.torch import elementwise as each
 
 Accuracy = Literal["bits", "units", "order"]
+BACKWARD = "aten.convolution_backward.default"
 ATTENTION = "aten._scaled_dot_product_flash_attention_for_cpu.default"
 
 
@@ -158,6 +160,7 @@ COMPUTED: dict[str, AtenRow] = {
             "units",
         ),
         AtenRow("aten.convolution.default", convolutions.convolution, "order"),
+        AtenRow(BACKWARD, windows.convolution_backward, "order"),
         AtenRow("aten.mm.default", matrices.product, "order"),
         AtenRow("aten.addmm.default", matrices.shifted_product, "order"),
         AtenRow("aten.bmm.default", matrices.product, "order"),
@@ -223,6 +226,7 @@ ALONE: dict[str, dict[str, Any]] = {
     "aten.mm.default": {},
     "aten.addmm.default": {},
     CONVOLUTION: {},
+    BACKWARD: {},
     "aten.bmm.default": {},
     ATTENTION: {},
     "aten.tanh.default": {},
