@@ -232,6 +232,28 @@ def test_convolutions_of_each_channel(name: str, dtype: Any) -> None:
     assert not any(each.refused for graph in (forward, backward) for each in graph.running)
 
 
+def test_windows_of_turned_images() -> None:
+    """Of one dim; a result lies in C order, as eager's."""
+
+    class Turned(nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.windows = by_channel(1, 4, padding=3)
+
+        def forward(self, x: Any) -> Any:
+            first, second = x.transpose(1, 2).split(24, dim=1)
+            return nn.functional.silu(self.windows(first)[..., : x.shape[1]]) * second
+
+    model, x = Turned(), torch.randn(2, 70, 48, requires_grad=True)
+    made = torch.compile(model, backend="fusewright")
+    near(made(x), model(x))
+    wanted = torch.autograd.grad(model(x).square().sum(), [x, *model.parameters()])
+    found = torch.autograd.grad(made(x).square().sum(), [x, *model.parameters()])
+    near(tuple(found), tuple(wanted))
+    ours = [str(n.target) for each in report().running for n in each.segment.members]
+    assert "aten.convolution_backward.default" in ours
+
+
 def test_another_length_of_each_channel_compiles_nothing() -> None:
     model = nn.Sequential(by_channel(1, 4, padding=3), nn.SiLU()).eval()
     made = torch.compile(model, backend="fusewright", dynamic=True)

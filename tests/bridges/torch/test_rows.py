@@ -199,6 +199,12 @@ def edges(count: int) -> Any:
     return x
 
 
+def corners() -> list[Sample]:
+    """Of matrices of any layout, from any diagonal on."""
+    given = (normal(5, 7), normal(7, 5).t(), normal(2, 3, 4, 4), whole(4, 6), truth(5, 5))
+    return [((x, diagonal), {}) for x in given for diagonal in (0, 2, -1, 9)]
+
+
 SAMPLES: dict[str, Callable[[], Sequence[Sample]]] = {
     "aten.add.Tensor": lambda: [*arithmetic(), ((normal(9), normal(9)), {"alpha": 2})],
     "aten.sub.Tensor": lambda: [*pairs(), *integers(), ((normal(9), normal(9)), {"alpha": 0.5})],
@@ -290,6 +296,14 @@ SAMPLES: dict[str, Callable[[], Sequence[Sample]]] = {
     "aten.zeros.default": lambda: [(([4, 3],), {}), (([5],), {"dtype": torch.int32})],
     "aten.full.default": lambda: [(([4, 3], 0.3), {}), (([5], True), {"dtype": torch.bool})],
     "aten.scalar_tensor.default": lambda: [((0.3,), {}), ((3,), {"dtype": torch.int64})],
+    "aten.arange.default": lambda: [((9,), {}), ((5,), {"dtype": torch.int32}), ((4.5,), {})],
+    "aten.arange.start": lambda: [((2, 9), {}), ((-3, 3), {"dtype": torch.int8})],
+    "aten.arange.start_step": lambda: [((2, 19, 3), {}), ((9, -4, -2), {}), ((0, 9), {})],
+    "aten.tril.default": corners,
+    "aten.triu.default": corners,
+    "aten.native_dropout_backward.default": lambda: [
+        ((x, truth(*x.shape), 1 / 0.9), {}) for x in laid_out(normal)
+    ],
     "aten.stack.default": lambda: [
         (([normal(3, 5), normal(3, 5)], d), {}) for d in (0, 1, 2, -1)
     ] + [(([normal(), normal(), normal()],), {}), (([whole(2), normal(2)], 1), {})],

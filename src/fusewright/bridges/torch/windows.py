@@ -83,7 +83,7 @@ def why_not_windows(x: torch.Tensor, weight: torch.Tensor, windows: Windows, wid
     """Why windows of single channels are torch's; empty where they are not.  `width` are the pixels
     of a row.
     """
-    if not (x.is_contiguous() and weight.is_contiguous()):
+    if not _is_straight(x, weight):
         return TURNED
     if windows.count > MOST:
         return SMALL
@@ -92,6 +92,11 @@ def why_not_windows(x: torch.Tensor, weight: torch.Tensor, windows: Windows, wid
     if set(windows.stride) != {1}:
         return STEPS
     return "" if windows.count <= FLAT and width >= WIDE else SMALL
+
+
+def _is_straight(x: torch.Tensor, weight: torch.Tensor) -> bool:
+    """Whether results lie in C order: with two dims they lie as the images do, with one always."""
+    return weight.is_contiguous() and (weight.ndim == 3 or x.is_contiguous())
 
 
 def convolution(call: AtenCall, x: Node, weight: Node, bias: Node | None, windows: Windows) -> Node:
@@ -154,7 +159,7 @@ def why_not_gradients(
     how = windows_of(weight.shape, stride, padding, dilation)
     if len(how.taps) == 2 and how.count < LARGE:
         return SMALL
-    if not (x.is_contiguous() and weight.is_contiguous()):
+    if not _is_straight(x, weight):
         return TURNED
     if how.count > MOST or set(how.stride) != {1} or min(_around(how)) < 0:
         return STEPS
