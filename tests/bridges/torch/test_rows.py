@@ -304,6 +304,11 @@ SAMPLES: dict[str, Callable[[], Sequence[Sample]]] = {
     "aten.native_dropout_backward.default": lambda: [
         ((x, truth(*x.shape), 1 / 0.9), {}) for x in laid_out(normal)
     ],
+    "aten.constant_pad_nd.default": lambda: [
+        ((normal(3, 5, 7), [2, 3]), {}), ((normal(3, 5, 7), [0, 3, 1, 0, 2, 2], 0.3), {}),
+        ((normal(3, 5, 7), [-2, 3, 1, -1]), {}), ((normal(3, 7, 5).transpose(1, 2), [-1, -2]), {}),
+        ((whole(4, 6), [1, 1], 5), {}), ((normal(2, 3, 4, 5), [1, 1, 1, 1]), {}),
+    ],
     "aten.stack.default": lambda: [
         (([normal(3, 5), normal(3, 5)], d), {}) for d in (0, 1, 2, -1)
     ] + [(([normal(), normal(), normal()],), {}), (([whole(2), normal(2)], 1), {})],

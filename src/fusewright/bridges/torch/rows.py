@@ -190,6 +190,7 @@ COMPUTED: dict[str, AtenRow] = {
         AtenRow("aten.tril.default", filling.corner(True)),
         AtenRow("aten.triu.default", filling.corner(False)),
         AtenRow("aten.native_dropout_backward.default", each.dropout_backward),
+        AtenRow("aten.constant_pad_nd.default", moves.padded),
         AtenRow("aten.stack.default", moves.stack),
         AtenRow("aten.cat.default", moves.join),
         AtenRow("aten.slice_backward.default", moves.slice_backward),

@@ -96,7 +96,7 @@ def why_not_windows(x: torch.Tensor, weight: torch.Tensor, windows: Windows, wid
 
 def _is_straight(x: torch.Tensor, weight: torch.Tensor) -> bool:
     """Whether results lie in C order: with two dims they lie as the images do, with one always."""
-    return weight.is_contiguous() and (weight.ndim == 3 or x.is_contiguous())
+    return bool(weight.is_contiguous()) and (weight.ndim == 3 or bool(x.is_contiguous()))
 
 
 def convolution(call: AtenCall, x: Node, weight: Node, bias: Node | None, windows: Windows) -> Node:
