@@ -69,6 +69,19 @@ CHANNEL = ElementTime(13.0, 33.0)
 loop (576 channels of 4 x 4, twice).
 """
 
+WINDOW_CALL = 45_000.0
+"""Nanoseconds of calling torch's convolution of each channel by itself: it prepares a kernel each
+time and copies images to and from its own layout.
+"""
+WINDOWS = 1.0
+"""The same of each element of its result, for windows that its kernels for vectors take."""
+REACH = 9
+"""Elements that such windows reach over in one dim."""
+WINDOW = ElementTime(0.65, 0.05)
+"""Of each tap: of torch's kernel for all other windows, and of ours."""
+WINDOW_WEIGHT = ElementTime(0.65, 0.12)
+"""Of each tap and element in gradients of weights."""
+
 
 class LayerTime(NamedTuple):
     """Nanoseconds of calls: of AOTAutograd's function, and of each of torch's operations in its

@@ -1,5 +1,5 @@
-"""Convolutions of single pixels are products of ours, alone and with what stands around them; all
-others are torch's, with the reason.
+"""Convolutions of single pixels are products of ours, alone and with what stands around them, those
+of each channel by itself sums of shifted products; all others are torch's, with the reason.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def test_another_batch_compiles_nothing() -> None:
         ({"kernel_size": 1, "stride": 2}, "windows have several pixels"),
         ({"kernel_size": 1, "groups": 4}, "windows have several pixels"),
         ({"kernel_size": 1, "padding": 1}, "windows have several pixels"),
-        ({"kernel_size": 3, "padding": 2, "dilation": 2, "groups": 64}, "windows"),
+        ({"kernel_size": 3, "padding": 2, "dilation": 2, "groups": 64}, "a channel's pixels"),
     ],
 )
 def test_other_convolutions_are_torchs(options: dict[str, Any], why: str) -> None:
@@ -179,3 +179,91 @@ def test_one_dim_and_three() -> None:
         model, x = nn.Sequential(layer, nn.ReLU(), nn.Hardtanh()).eval(), torch.randn(*shape)
         with torch.no_grad():
             near(torch.compile(model, backend="fusewright")(x), model(x))
+
+
+def by_channel(rank: int, taps: Any, **options: Any) -> Any:
+    layer = nn.Conv1d if rank == 1 else nn.Conv2d
+    return layer(24, 24, taps, groups=24, **options)
+
+
+BY_CHANNEL: dict[str, tuple[Callable[[], Any], tuple[int, ...]]] = {
+    "3": (lambda: by_channel(1, 3, padding=1), (2, 24, 50)),
+    "causal": (lambda: by_channel(1, 4, padding=3, bias=False), (2, 24, 50)),
+    "beyond": (lambda: by_channel(1, 3, padding=7), (2, 24, 5)),
+    "dilated": (lambda: by_channel(1, 5, padding=8, dilation=4), (2, 24, 41)),
+    "many": (lambda: by_channel(1, 31, padding=15), (1, 24, 64)),
+    "by three": (lambda: by_channel(1, 4, stride=3, dilation=2), (2, 24, 50)),
+    "3x3": (lambda: by_channel(2, 3, padding=1), (2, 24, 7, 49)),
+    "1x9": (lambda: by_channel(2, (1, 9), padding=(0, 4)), (2, 24, 7, 49)),
+    "3x3 without zeros": (lambda: by_channel(2, 3, dilation=2), (1, 24, 9, 60)),
+    "7x7": (lambda: by_channel(2, 7, padding=3, bias=False), (2, 24, 10, 11)),
+}
+
+THEIRS = ("beyond", "by three", "3x3", "1x9", "3x3 without zeros")
+"""Those whose gradients are torch's."""
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("name", BY_CHANNEL)
+def test_convolutions_of_each_channel(name: str, dtype: Any) -> None:
+    """With what stands around them, and their gradients, whatever their layout is."""
+    make, shape = BY_CHANNEL[name]
+    model = nn.Sequential(nn.Tanh(), make(), nn.SiLU()).to(dtype)
+    made = torch.compile(model, backend="fusewright")
+    x = torch.randn(*shape).to(dtype).requires_grad_()
+    for is_turned in (False, True):
+        want, got = model(x), made(x)
+        grad = torch.randn_like(want.mT).mT if is_turned else torch.randn_like(want)
+        near(got, want)
+        wanted = torch.autograd.grad(want, [x, *model.parameters()], grad)
+        found = torch.autograd.grad(got, [x, *model.parameters()], grad)
+        for one, other in zip(found, wanted, strict=True):
+            units = 8 if dtype is torch.bfloat16 else 512
+            bound = units * torch.finfo(dtype).eps * max(1.0, float(other.abs().max()))
+            torch.testing.assert_close(one, other, rtol=0.0, atol=bound)
+            assert one.stride() == other.stride()
+    from fusewright.bridges.torch.report import graphs
+
+    forward, backward = list(graphs)[-2:]
+    ours = [str(n.target) for graph in (forward, backward) for each in graph.running
+            for n in each.segment.members]  # fmt: skip
+    assert ("aten.convolution.default" in ours) == (name != "7x7")
+    assert ("aten.convolution_backward.default" in ours) == (name not in THEIRS)
+    assert not any(each.refused for graph in (forward, backward) for each in graph.running)
+
+
+def test_windows_of_turned_images() -> None:
+    """Of one dim; a result lies in C order, as eager's."""
+
+    class Turned(nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.windows = by_channel(1, 4, padding=3)
+
+        def forward(self, x: Any) -> Any:
+            first, second = x.transpose(1, 2).split(24, dim=1)
+            return nn.functional.silu(self.windows(first)[..., : x.shape[1]]) * second
+
+    model, x = Turned(), torch.randn(2, 70, 48, requires_grad=True)
+    made = torch.compile(model, backend="fusewright")
+    near(made(x), model(x))
+    wanted = torch.autograd.grad(model(x).square().sum(), [x, *model.parameters()])
+    found = torch.autograd.grad(made(x).square().sum(), [x, *model.parameters()])
+    near(tuple(found), tuple(wanted))
+    ours = [str(n.target) for each in report().running for n in each.segment.members]
+    assert "aten.convolution_backward.default" in ours
+
+
+def test_another_length_of_each_channel_compiles_nothing() -> None:
+    model = nn.Sequential(by_channel(1, 4, padding=3), nn.SiLU()).eval()
+    made = torch.compile(model, backend="fusewright", dynamic=True)
+    with torch.no_grad():
+        for batch, length in ((4, 40), (5, 44)):
+            x = torch.randn(batch, 24, length)
+            near(made(x), model(x))
+        seen: list[Any] = []
+        compilations.append(seen.append)
+        x = torch.randn(3, 24, 61)
+        near(made(x), model(x))
+        compilations.remove(seen.append)
+    assert seen == []

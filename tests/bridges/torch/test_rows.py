@@ -199,6 +199,12 @@ def edges(count: int) -> Any:
     return x
 
 
+def corners() -> list[Sample]:
+    """Of matrices of any layout, from any diagonal on."""
+    given = (normal(5, 7), normal(7, 5).t(), normal(2, 3, 4, 4), whole(4, 6), truth(5, 5))
+    return [((x, diagonal), {}) for x in given for diagonal in (0, 2, -1, 9)]
+
+
 SAMPLES: dict[str, Callable[[], Sequence[Sample]]] = {
     "aten.add.Tensor": lambda: [*arithmetic(), ((normal(9), normal(9)), {"alpha": 2})],
     "aten.sub.Tensor": lambda: [*pairs(), *integers(), ((normal(9), normal(9)), {"alpha": 0.5})],
@@ -290,6 +296,19 @@ SAMPLES: dict[str, Callable[[], Sequence[Sample]]] = {
     "aten.zeros.default": lambda: [(([4, 3],), {}), (([5],), {"dtype": torch.int32})],
     "aten.full.default": lambda: [(([4, 3], 0.3), {}), (([5], True), {"dtype": torch.bool})],
     "aten.scalar_tensor.default": lambda: [((0.3,), {}), ((3,), {"dtype": torch.int64})],
+    "aten.arange.default": lambda: [((9,), {}), ((5,), {"dtype": torch.int32}), ((4.5,), {})],
+    "aten.arange.start": lambda: [((2, 9), {}), ((-3, 3), {"dtype": torch.int8})],
+    "aten.arange.start_step": lambda: [((2, 19, 3), {}), ((9, -4, -2), {}), ((0, 9), {})],
+    "aten.tril.default": corners,
+    "aten.triu.default": corners,
+    "aten.native_dropout_backward.default": lambda: [
+        ((x, truth(*x.shape), 1 / 0.9), {}) for x in laid_out(normal)
+    ],
+    "aten.constant_pad_nd.default": lambda: [
+        ((normal(3, 5, 7), [2, 3]), {}), ((normal(3, 5, 7), [0, 3, 1, 0, 2, 2], 0.3), {}),
+        ((normal(3, 5, 7), [-2, 3, 1, -1]), {}), ((normal(3, 7, 5).transpose(1, 2), [-1, -2]), {}),
+        ((whole(4, 6), [1, 1], 5), {}), ((normal(2, 3, 4, 5), [1, 1, 1, 1]), {}),
+    ],
     "aten.stack.default": lambda: [
         (([normal(3, 5), normal(3, 5)], d), {}) for d in (0, 1, 2, -1)
     ] + [(([normal(), normal(), normal()],), {}), (([whole(2), normal(2)], 1), {})],
@@ -349,7 +368,16 @@ SAMPLES: dict[str, Callable[[], Sequence[Sample]]] = {
     "aten.convolution.default": lambda: [
         ((pixels(2, 33, 47, 50), normal(40, 33, 1, 1), bias, *POINTWISE), {})
         for bias in (None, normal(40))
-    ] + [((normal(2, 33, 47, 50), normal(40, 33, 1, 1), None, *POINTWISE), {})],
+    ] + [((normal(2, 33, 47, 50), normal(40, 33, 1, 1), None, *POINTWISE), {})] + [
+        ((normal(2, 6, 30), normal(6, 1, 4), bias, [1], [3], [1], False, [0], 6), {})
+        for bias in (None, normal(6))
+    ],
+    "aten.convolution_backward.default": lambda: [
+        ((normal(2, 6, 30), normal(2, 6, 29), normal(6, 1, 4), [6], [1], [2], [1], False, [0], 6,
+          wanted), {})
+        for wanted in ([True] * 3, [True, False, False], [False, True, True])
+    ] + [((normal(2, 6, 30), normal(2, 8, 29), normal(6, 8, 4), [6], [1], [2], [1], False, [0], 1,
+           [True] * 3), {})],
     "aten.mm.default": lambda: [
         ((normal(130, 256), normal(192, 256).t()), {}), ((normal(9, 8), normal(8, 7)), {}),
         ((normal(300, 130).t(), normal(300, 256)[:, ::2]), {}),

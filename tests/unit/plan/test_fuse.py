@@ -84,3 +84,22 @@ def test_borders_are_written_in_the_pass_of_the_inside() -> None:
         assert len(fw.explain(*basin(fnp, 2)).kernels) == 1
     for ours, theirs in zip(basin(fnp, 2), basin(np, 2), strict=True):
         np.testing.assert_array_equal(np.asarray(ours), theirs)
+
+
+def products_of_pieces(m: Any, count: int) -> tuple[Any, ...]:
+    """Sums of products with shifted pieces of a value that has a border."""
+    grad, x = operands(m)
+    rows = SHAPE[1]
+    padded = m.pad(x * 2.0, ((0, 0), (2, 2)))
+    return tuple((grad * padded[:, at : at + rows]).sum(axis=1) for at in range(count))
+
+
+def test_what_several_sums_look_into_is_stored_once() -> None:
+    """Not what each of them adds up, which would be an array for each."""
+    with fw.lazy():
+        sums = products_of_pieces(fnp, 5)
+        kernels = fw.explain(*sums).kernels
+    places = [(o.name, o.place) for kernel in kernels for o in kernel.operations]
+    assert ("join", "row") in places and places.count(("multiply", "register")) == 6
+    for got, want in zip(sums, products_of_pieces(np, 5), strict=True):
+        np.testing.assert_allclose(np.asarray(got), want, rtol=1e-10, atol=1e-10)

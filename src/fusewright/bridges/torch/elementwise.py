@@ -125,6 +125,13 @@ def where(call: AtenCall, condition: Node, a: Any, b: Any) -> Node:
     return mapped("where", condition, call.operand(a), call.operand(b))
 
 
+def dropout_backward(call: AtenCall, grad: Node, mask: Node, scale: float) -> Node:
+    """What was kept, scaled."""
+    call.need_float()
+    kept = mapped("multiply", call.operand(grad), call.operand(mask))
+    return mapped("multiply", kept, call.constant(scale))
+
+
 def masked_fill(call: AtenCall, x: Node, mask: Node, value: Any) -> Node:
     """A number, or an array of one element, where the mask is true."""
     if isinstance(value, Node) and value.shape:

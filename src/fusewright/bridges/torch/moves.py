@@ -7,7 +7,7 @@ from typing import Any
 
 from fusewright.bridges.torch import nodes
 from fusewright.bridges.torch.call import AtenCall, Declined
-from fusewright.ir.graph import Node
+from fusewright.ir.graph import LEAF, Node
 
 
 def itself(call: AtenCall, x: Node, *rest: Any, **options: Any) -> Node:
@@ -94,6 +94,21 @@ def join(call: AtenCall, pieces: Sequence[Node], dim: int = 0) -> Node:
     if any(len(piece.shape) != len(call.shape) for piece in pieces):
         raise Declined("an empty piece without the others' dims")
     return nodes.joined([nodes.cast(each, call.dtype) for each in pieces], dim % len(call.shape))
+
+
+def padded(call: AtenCall, x: Node, counts: Sequence[int], value: Any = 0) -> Node:
+    """With a number around it, the last dim's counts first; negative ones cut off."""
+    for number in range(len(counts) // 2):
+        dim, (before, after) = len(x.shape) - 1 - number, counts[2 * number : 2 * number + 2]
+        kept = x.shape[dim] + min(before, 0) + min(after, 0)
+        x = nodes.sliced(x, dim, max(-before, 0), kept, 1)
+        pieces = [x]
+        for count, place in ((before, 0), (after, len(pieces) + (before > 0))):
+            if count > 0:
+                shape = (*x.shape[:dim], count, *x.shape[dim + 1 :])
+                pieces.insert(place, nodes.expanded_number(call.operand(value), shape))
+        x = pieces[0] if len(pieces) == 1 else nodes.joined(pieces, dim)
+    return x if x.kind != LEAF else nodes.mapped("positive", x)
 
 
 def stack(call: AtenCall, pieces: Sequence[Node], dim: int = 0) -> Node:

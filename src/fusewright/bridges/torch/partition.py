@@ -19,8 +19,7 @@ import torch
 from torch import fx
 
 from fusewright.base.values import dataclass
-from fusewright.bridges.torch import attention
-from fusewright.bridges.torch.convolutions import why_not_pixels
+from fusewright.bridges.torch import attention, convolutions, windows
 from fusewright.bridges.torch.matrices import is_ours
 from fusewright.bridges.torch.prices import (
     GraphPrice,
@@ -33,6 +32,7 @@ from fusewright.bridges.torch.prices import (
 from fusewright.bridges.torch.rows import ALONE as ALONE_ROWS
 from fusewright.bridges.torch.rows import (
     ATTENTION,
+    BACKWARD,
     COMPUTED,
     CONVERSIONS,
     CONVOLUTION,
@@ -139,6 +139,9 @@ def why_not_ours(node: fx.Node) -> str:
             return why
     if name_of(node) in CONVERSIONS and _loses_numbers(given[0], node.meta["val"]):
         return UNKNOWN
+    if name_of(node) == BACKWARD:
+        x, weight = (each.meta["val"] for each in node.args[1:3])
+        return windows.why_not_gradients(x, weight, *node.args[4:])
     return _why_no_product(node) if name_of(node) in PRODUCTS else ""
 
 
@@ -159,8 +162,8 @@ def _why_no_product(node: fx.Node) -> str:
         is_faster = attention.is_faster(shapes[0], shapes[1], DTYPES[left.dtype])
         return "" if is_faster else SLOWER
     if name == CONVOLUTION:
-        why = why_not_pixels(left, right, *node.args[2:])
-        if why:
+        why = convolutions.why_not_ours(shapes[0][-1], left, right, *node.args[2:])
+        if why or not convolutions.is_of_pixels(left, right, *node.args[2:]):
             return why
         (batch, k, *pixels), (n, *_) = shapes
         shapes = [(batch * prod(pixels), k), (k, n)]

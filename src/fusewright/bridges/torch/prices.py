@@ -17,9 +17,9 @@ from torch import fx
 
 from fusewright.base import words
 from fusewright.base.values import dataclass
-from fusewright.bridges.torch import attention
+from fusewright.bridges.torch import attention, windows
 from fusewright.bridges.torch.matrices import is_half_quick_in_torch
-from fusewright.bridges.torch.rows import ALONE, ATTENTION, CONVOLUTION, PRODUCTS
+from fusewright.bridges.torch.rows import ALONE, ATTENTION, BACKWARD, CONVOLUTION, PRODUCTS
 from fusewright.machine import record
 from fusewright.machine import torch_operations as measured
 from fusewright.machine.torch_operations import ElementTime
@@ -37,6 +37,9 @@ FACTORS = {
     "aten._scaled_dot_product_flash_attention_for_cpu_backward.default": (1, 2, 5),
 }
 """Products: the places of two operands, and how many products of their size there are."""
+
+_FIRST = {CONVOLUTION: 0, BACKWARD: 1}
+"""The place of the images among a convolution's arguments; weights and options follow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +176,8 @@ def time(node: fx.Node) -> ElementTime:
     """Nanoseconds of one operation: a call of torch's with all its passes, and as one of ours, but
     for reading and writing.
     """
+    if _is_by_channel(node):
+        return _window(node)
     if multiplications(node):
         whole = _multiplying(node)
         moved = _moved(sum(map(elements, node.all_input_nodes)), elements(node))
@@ -192,6 +197,32 @@ def time(node: fx.Node) -> ElementTime:
             for total, channel in zip((theirs, ours), measured.CHANNEL, strict=True)
         )
     return ElementTime(measured.CALL + theirs, ours)
+
+
+def _is_by_channel(node: fx.Node) -> bool:
+    """Whether it is a convolution, or its gradients, that looks at each channel by itself."""
+    place = _FIRST.get(str(node.target))
+    if place is None:
+        return False
+    x, weight = (each.meta["val"].shape for each in node.args[place : place + 2])
+    *_, transposed, _, groups = node.args[: 9 + place]
+    return windows.is_by_channel(x, weight, transposed, groups)
+
+
+def _window(node: fx.Node) -> ElementTime:
+    """Nanoseconds of such a convolution, or of its gradients."""
+    place = _FIRST[str(node.target)]
+    weight = node.args[place + 1].meta["val"]
+    how = windows.windows_of(weight.shape, *node.args[3 + place : 6 + place])
+    count = elements(node.args[0] if place else node)
+    reach = (how.taps[-1] - 1) * how.dilation[-1] + 1
+    is_quick = len(how.taps) == 2 or reach <= measured.REACH
+    tap, gradient = measured.WINDOW, measured.WINDOW_WEIGHT
+    first, second = node.args[-1][:2] if place else (True, False)
+    images = measured.WINDOWS if place or is_quick else how.count * tap.torch
+    theirs = first * images + second * how.count * gradient.torch
+    ours = how.count * (first * tap.ours + second * gradient.ours)
+    return ElementTime(measured.WINDOW_CALL + count * theirs, count * ours)
 
 
 def saved(computed: Sequence[fx.Node], inputs: Iterable[fx.Node], outputs: int) -> float:

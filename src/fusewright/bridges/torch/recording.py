@@ -147,7 +147,7 @@ class _SegmentRecorder:
         made = self.metas[node] = _as_eager(node, node.target(*args, **kwargs), args)
         name = name_of(node)
         if name == CONVOLUTION:
-            made = self.metas[node] = laid_out(made)
+            made = self.metas[node] = laid_out(made, args)
         args, kwargs = self._given(node, self.nodes)
         if name not in COMPUTED and name not in VIEWS:
             self.nodes[node] = args[0][args[1]]
@@ -235,9 +235,12 @@ def _looking(base: Node, whole: torch.Tensor, made: Any) -> Any:
 
 
 def _as_eager(node: fx.Node, made: Any, args: Any) -> Any:
-    """The types of eager's results: of layer normalisation, torch's rule for tensors without
-    elements says float32 where eager's statistics have the type of what is normalised.
+    """The types and strides of eager's results, where torch's rules for tensors without elements
+    have others: eager's statistics of layer normalisation have the type of what is normalised,
+    and the gradient of dropout lies as a product of its operands.
     """
+    if name_of(node) == "aten.native_dropout_backward.default":
+        return args[0] * args[1] * args[2]
     if name_of(node) != "aten.native_layer_norm.default":
         return made
     kinds = {each.dtype for each in args[2:4] if each is not None} or {args[0].dtype}

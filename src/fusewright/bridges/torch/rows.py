@@ -19,10 +19,12 @@ from fusewright.bridges.torch import (
     losses,
     matrices,
     moves,
+    windows,
 )
 from fusewright.bridges.torch import elementwise as each
 
 Accuracy = Literal["bits", "units", "order"]
+BACKWARD = "aten.convolution_backward.default"
 ATTENTION = "aten._scaled_dot_product_flash_attention_for_cpu.default"
 
 
@@ -158,6 +160,7 @@ COMPUTED: dict[str, AtenRow] = {
             "units",
         ),
         AtenRow("aten.convolution.default", convolutions.convolution, "order"),
+        AtenRow(BACKWARD, windows.convolution_backward, "order"),
         AtenRow("aten.mm.default", matrices.product, "order"),
         AtenRow("aten.addmm.default", matrices.shifted_product, "order"),
         AtenRow("aten.bmm.default", matrices.product, "order"),
@@ -181,6 +184,13 @@ COMPUTED: dict[str, AtenRow] = {
         AtenRow("aten.zeros.default", filling.filled(0)),
         AtenRow("aten.full.default", filling.given(1)),
         AtenRow("aten.scalar_tensor.default", filling.given(0)),
+        AtenRow("aten.arange.default", filling.counted),
+        AtenRow("aten.arange.start", filling.counted),
+        AtenRow("aten.arange.start_step", filling.counted),
+        AtenRow("aten.tril.default", filling.corner(True)),
+        AtenRow("aten.triu.default", filling.corner(False)),
+        AtenRow("aten.native_dropout_backward.default", each.dropout_backward),
+        AtenRow("aten.constant_pad_nd.default", moves.padded),
         AtenRow("aten.stack.default", moves.stack),
         AtenRow("aten.cat.default", moves.join),
         AtenRow("aten.slice_backward.default", moves.slice_backward),
@@ -223,6 +233,7 @@ ALONE: dict[str, dict[str, Any]] = {
     "aten.mm.default": {},
     "aten.addmm.default": {},
     CONVOLUTION: {},
+    BACKWARD: {},
     "aten.bmm.default": {},
     ATTENTION: {},
     "aten.tanh.default": {},

@@ -12,7 +12,7 @@ from fusewright.base.errors import ArgumentError, DivisionError, ShapeError, Val
 from fusewright.frontends.arrays import core, layouts, record, sharing, trace
 from fusewright.frontends.arrays import dtypes as rules
 from fusewright.frontends.arrays.core import READ_ONLY, Handle, cast, wrap_array
-from fusewright.frontends.arrays.dtypes import as_dtype, row_of
+from fusewright.frontends.arrays.dtypes import as_dtype, row_of, unsupported
 from fusewright.ir.dtypes import BOOL, FLOAT64, INT64, DType
 from fusewright.ir.graph import IOTA, VIEW, Node, scalar
 
@@ -56,7 +56,12 @@ def asarray(obj: Any, dtype: Any = None, *, copy: bool | None = None) -> Any:
     temporary = SEES_VARIABLES and type(obj) is np.ndarray and getrefcount(obj) <= 2
     if isinstance(obj, list | tuple) and _holds_handles(obj):
         obj = _computed_nested(obj)
-    array = sharing.numpy_array(obj, None if dtype is None else as_dtype(dtype).numpy)
+    try:
+        array = sharing.numpy_array(obj, None if dtype is None else as_dtype(dtype).numpy)
+    except TypeError:  # a tensor that NumPy has no type for
+        if "bfloat16" not in str(getattr(obj, "dtype", "")):
+            raise
+        raise unsupported(obj.dtype) from None
     if temporary and array is obj and copy is None and _adoptable(array):
         return wrap_array(sharing.adopted(array))
     if array is not obj and array.base is None and not isinstance(obj, np.ndarray):

@@ -49,7 +49,7 @@ def as_dtype(spec: Any) -> DType:
         raise DTypeError(str(error), why="NumPy does not know this dtype") from None
     row = dtypes.from_numpy(wanted)
     if row is None:
-        raise _unsupported(wanted)
+        raise unsupported(wanted)
     if named and len(_rows) < MOST_NAMES:
         _rows[spec] = row
     return row
@@ -59,13 +59,20 @@ def row_of(dtype: Any) -> DType:
     """The row of an operand's dtype, in any byte order: its values are copied into ours."""
     row = dtypes.from_numpy(dtype.newbyteorder("="))
     if row is None:
-        raise _unsupported(dtype)
+        raise unsupported(dtype)
     return row
 
 
-def _unsupported(dtype: Any) -> UnsupportedError:
+def unsupported(dtype: Any) -> UnsupportedError:
+    """The error for a type without a row, whoever's it is."""
     names = ", ".join(d.name for d in dtypes.ALL)
-    return UnsupportedError(f"dtype {dtype} is not supported", help=f"use one of {names}")
+    advice = f"use one of {names}"
+    if "bfloat16" in str(dtype):
+        advice = (
+            "float32 holds all of its numbers: x.float() of a tensor, x.astype('float32') of an "
+            'array; torch.compile(model, backend="fusewright") computes with bfloat16 as it is'
+        )
+    return UnsupportedError(f"dtype {dtype} is not supported", help=advice)
 
 
 def result_rule(name: str, kinds: tuple[Kind, ...]) -> Rule:

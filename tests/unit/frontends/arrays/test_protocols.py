@@ -213,3 +213,18 @@ def test_operators_ask_another_librarys_ufunc(make: Any) -> None:
     assert make() * Answering() == "multiply of 2"
     assert Answering() - make() == "subtract of 2"
     assert np.hypot(make(), Answering()) == "hypot of 2"
+
+
+class Tensor:
+    """A tensor of a type that NumPy lacks, as torch's are."""
+
+    dtype = "torch.bfloat16"
+
+    def __array__(self, dtype: Any = None) -> Any:
+        raise TypeError("Got unsupported ScalarType BFloat16")
+
+
+def test_a_tensor_of_bfloat16_says_what_to_do() -> None:
+    with pytest.raises(fw.FusewrightError, match=r"torch\.bfloat16 is not supported") as found:
+        fw.asarray(Tensor())
+    assert "float()" in str(found.value)
