@@ -52,21 +52,16 @@ static Node *node_of_step(PyObject *step, Node **made)
     return node;
 }
 
-/* The results, in the form the function gives them; NULL, without an error, where a new array would have memory that
-   others see (`np.roll(x, 0)`): Python copies it. */
-static PyObject *results(PyObject *recipe, Node **made, Py_ssize_t operands)
+/* The results, in the form the function gives them. */
+static PyObject *results(PyObject *recipe, Node **made)
 {
     PyObject *places = item(recipe, 1), *form = item(recipe, 2);
     Py_ssize_t many = PyTuple_GET_SIZE(places);
     Node *chosen[MOST_NODES];
     if (many > MOST_NODES)
         return NULL;
-    for (Py_ssize_t i = 0; i < many; i++) {
-        Py_ssize_t place = as_size(item(places, i));
-        chosen[i] = made[place];
-        if (place < operands && is_seen_by_others(chosen[i]))
-            return NULL;
-    }
+    for (Py_ssize_t i = 0; i < many; i++)
+        chosen[i] = made[as_size(item(places, i))];
     return handles_of(chosen, many, PyUnicode_GET_LENGTH(form) ? (char)PyUnicode_READ_CHAR(form, 0) : 0);
 }
 
@@ -74,12 +69,12 @@ static PyObject *followed(PyObject *recipe, Node **made, int count)
 {
     PyObject *steps = item(recipe, 0), *result = NULL;
     Py_ssize_t many = PyTuple_GET_SIZE(steps);
-    int failed = count + many > MOST_NODES, operands = count;
+    int failed = count + many > MOST_NODES;
     for (Py_ssize_t i = 0; i < many && !failed; i++)
         if (!(failed = (made[count] = node_of_step(item(steps, i), made)) == NULL))
             count++;
     if (!failed)
-        result = results(recipe, made, operands);
+        result = results(recipe, made);
     while (count > 0)
         Py_DECREF(made[--count]);
     return result;

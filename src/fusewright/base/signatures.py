@@ -38,6 +38,19 @@ def parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     )
 
 
+@lru_cache(MOST_FUNCTIONS)
+def place_of(function: Callable[..., Any], name: str) -> tuple[int, bool]:
+    """Where a parameter stands among those that are given by position (-1: it does not), and
+    whether there is one.
+    """
+    try:
+        every = parameters(function)
+    except (TypeError, ValueError):
+        return -1, False
+    placed = [each.name for each in every if each.kind in PLACED]
+    return placed.index(name) if name in placed else -1, any(p.name == name for p in every)
+
+
 def _parameters(given: ast.arguments) -> list[Parameter]:
     found = [Parameter(each.arg, Parameter.POSITIONAL_ONLY) for each in given.posonlyargs]
     found += [Parameter(each.arg, Parameter.POSITIONAL_OR_KEYWORD) for each in given.args]

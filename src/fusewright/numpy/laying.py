@@ -8,12 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fusewright.base.signatures import parameters
+from fusewright.base.later import later
 from fusewright.frontends.arrays import layouts
 from fusewright.frontends.arrays.core import Handle
 from fusewright.numpy.operands import Function
+
+if TYPE_CHECKING:
+    from fusewright.base import signatures
+else:
+    signatures = later("fusewright.base.signatures")
 
 ORDERS: dict[str, str] = dict.fromkeys(("tile", "repeat", "argmax", "argmin"), "C")
 ORDERS |= dict.fromkeys(("round", "around", "pad"), "A") | dict.fromkeys(("sort", "partition"), "K")
@@ -39,7 +44,7 @@ def laid(function: Function, lay: Callable[[Any, Any, dict[str, Any]], Any]) -> 
         result = function(*args, **kwargs)
         if not isinstance(result, Handle) or len(result._shape) < 2:
             return result
-        a = args[0] if args else kwargs[parameters(function)[0].name]
+        a = args[0] if args else kwargs[signatures.parameters(function)[0].name]
         if result is a or not isinstance(a, Handle) or kwargs.get("out") is not None:
             return result
         if layouts.is_as_asked(a, "C"):

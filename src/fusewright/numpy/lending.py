@@ -11,18 +11,23 @@ from __future__ import annotations
 import inspect
 from contextlib import suppress
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fusewright.base.errors import ValueRangeError
+from fusewright.base.later import later
 from fusewright.base.options import current
-from fusewright.base.signatures import parameters
 from fusewright.frontends.arrays import core, exports, opaque, sharing
 from fusewright.frontends.arrays.core import Handle
 from fusewright.numpy import kinds
 from fusewright.numpy.border import lend
 from fusewright.numpy.operands import Function
+
+if TYPE_CHECKING:
+    from fusewright.base import signatures
+else:
+    signatures = later("fusewright.base.signatures")
 
 OVERWRITES = ("median", "percentile", "quantile", "nanmedian", "nanpercentile", "nanquantile")
 """Functions that write into their argument where `overwrite_input` is true."""
@@ -82,7 +87,7 @@ def opened(kind: type) -> type:
 
 
 def _overwrites(original: Function, args: tuple[Any, ...]) -> bool:
-    place = [each.name for each in parameters(original)].index("overwrite_input")
+    place = [each.name for each in signatures.parameters(original)].index("overwrite_input")
     return len(args) > place and bool(args[place])
 
 

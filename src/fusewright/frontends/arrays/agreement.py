@@ -22,17 +22,17 @@ from fusewright.base import errors
 from fusewright.base.errors import FusewrightError, StrictError
 from fusewright.base.later import later
 from fusewright.base.options import current
-from fusewright.base.signatures import parameters
 from fusewright.frontends.arrays import opaque, trace
 from fusewright.frontends.arrays.core import Handle
 from fusewright.ir.dtypes import ALL
 
 if TYPE_CHECKING:
-    from fusewright.base import interruptions
+    from fusewright.base import interruptions, signatures
     from fusewright.frontends.arrays import standins
     from fusewright.frontends.arrays.standins import Standins
 else:
     interruptions = later("fusewright.base.interruptions")
+    signatures = later("fusewright.base.signatures")
     standins = later("fusewright.frontends.arrays.standins")
 
 REFUSALS = (
@@ -285,7 +285,7 @@ def is_usual(original: Callable[..., Any], args: Any, kwargs: dict[str, Any]) ->
     """Whether the arguments of a call of NumPy's function are of the kinds ours is written for."""
     found = _guards.get(original)
     if found is None:
-        every = parameters(original)
+        every = signatures.parameters(original)
         named = [p.name for p in every if p.kind is p.POSITIONAL_OR_KEYWORD]
         several = any(p.kind is p.VAR_POSITIONAL for p in every)
         alone = sum(p.kind is p.POSITIONAL_ONLY for p in every)

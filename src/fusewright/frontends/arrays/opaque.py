@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,7 +17,6 @@ from fusewright._core import native
 from fusewright.base import source
 from fusewright.base.later import later
 from fusewright.base.options import current
-from fusewright.base.signatures import MOST_FUNCTIONS, PLACED, parameters
 from fusewright.base.source import Span
 from fusewright.frontends.arrays import core, exports, immediate, inplace, record, sharing, trace
 from fusewright.frontends.arrays.core import Handle, wrap
@@ -27,8 +25,10 @@ from fusewright.ir.dtypes import BY_NAME, DType, from_numpy
 from fusewright.ir.graph import OPAQUE, PART, SCALAR, Node
 
 if TYPE_CHECKING:
+    from fusewright.base import signatures
     from fusewright.frontends.arrays import strictness
 else:
+    signatures = later("fusewright.base.signatures")
     strictness = later("fusewright.frontends.arrays.strictness")
 
 
@@ -268,22 +268,8 @@ def _places_of_out(function: Any, count: int) -> range:
         return range(function.nin, count)
     if count < 2:
         return range(0)
-    known, _ = _named_out(function)
+    known, _ = signatures.place_of(function, "out")
     return range(known, known + 1) if 0 <= known < count else range(0)
-
-
-@lru_cache(MOST_FUNCTIONS)
-def _named_out(function: Any) -> tuple[int, bool]:
-    """Where `out` stands among the positional parameters (-1: it does not), and whether there is
-    one.
-    """
-    try:
-        every = parameters(function)
-    except (TypeError, ValueError):
-        return -1, False
-    placed = [each.name for each in every if each.kind in PLACED]
-    place = placed.index("out") if "out" in placed else -1
-    return place, any(each.name == "out" for each in every)
 
 
 def gives_out(function: Any, count: int) -> bool:
@@ -306,7 +292,8 @@ def place_of_out(function: Any, args: Any, kwargs: dict[str, Any]) -> int | bool
         return False
     if not is_named or isinstance(function, np.ufunc):
         return place if places == (not is_named) else False
-    return place if _named_out(function)[1] and places == 0 else False
+    _, has_out = signatures.place_of(function, "out")
+    return place if has_out and places == 0 else False
 
 
 def _pending_in(value: Any) -> list[Node]:

@@ -95,9 +95,6 @@ def _followed(
         return None  # the call itself says what is wrong
     if any(a._node is not b for a, b in zip(stand_ins, operands, strict=True)):
         return None  # it writes
-    handles = result if type(result) in (list, tuple) else [result]
-    if any(handle is operand for handle in handles for operand in stand_ins):
-        return None  # an operand itself
     recorded = {id(node) for node in trace.pending} - before
     return _recipe(result, operands, recorded)
 
@@ -131,6 +128,8 @@ def _recipe(result: Any, operands: list[Node], recorded: set[int]) -> Recipe | N
     if not handles or not all(map(_is_plain, handles)):
         return None
     numbers = {id(node): number for number, node in enumerate(operands)}
+    if any(id(handle._node) in numbers for handle in handles):
+        return None  # an operand itself
     steps: list[Step] = []
     for node in operands_first([handle._node for handle in handles], operands):
         if node.kind not in KINDS or node.layout is not None or len(steps) == MOST:

@@ -9,6 +9,7 @@ an iteration before it; where the list does not reach that far, it is learned.
 from __future__ import annotations
 
 import math
+import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import accumulate
@@ -356,3 +357,20 @@ def pruned(pending: list[Node], base: int) -> int:
     kept.reverse()
     pending[:count] = kept
     return below
+
+
+class _Local(threading.local):
+    depth = 0
+
+
+_local = _Local()
+
+
+def is_lazy() -> bool:
+    """Whether this thread is inside `lazy()`, where nothing is computed that nobody asks for."""
+    return _local.depth > 0
+
+
+def enter_lazy(change: int) -> None:
+    """Enter (1) or leave (-1) a `lazy()` block."""
+    _local.depth += change

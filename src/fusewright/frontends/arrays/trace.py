@@ -23,9 +23,9 @@ from fusewright.base import forks, hooks, source
 from fusewright.base.options import Options, current, watchers
 from fusewright.frontends.arrays import survivors
 from fusewright.frontends.arrays.iterations import WORK, Loop, Schedule, recording_frame
-from fusewright.frontends.arrays.laziness import enter_lazy as enter_lazy
-from fusewright.frontends.arrays.laziness import is_lazy as is_lazy
 from fusewright.frontends.arrays.survivors import Boundary, Spot, is_worth_storing
+from fusewright.frontends.arrays.survivors import enter_lazy as enter_lazy
+from fusewright.frontends.arrays.survivors import is_lazy as is_lazy
 from fusewright.ir.graph import LEAF, SCALAR, Node, is_shared
 
 LIMIT = WORK
