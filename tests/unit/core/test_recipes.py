@@ -133,3 +133,39 @@ def test_learning_leaves_no_gap_in_the_list() -> None:
             kept.append(fnp.roll(kept[-1] + 1.0, 3, axis=0))
     assert native.whole() == 0
     np.testing.assert_array_equal(kept[1], np.roll(np.asarray(a) * 2.0 + 1.0, 3, axis=0))
+
+
+COPIES: dict[str, Callable[[Any, Any], Any]] = {
+    "roll": lambda np, v: np.roll(v, 0, axis=0),
+    "roll flat": lambda np, v: np.roll(v, v.size),
+    "copy": lambda np, v: v.copy(),
+    "repeat": lambda np, v: np.repeat(v, 1, axis=0),
+    "tile": lambda np, v: np.tile(v, 1),
+    "concatenate": lambda np, v: np.concatenate([v]),
+    "clip": lambda np, v: np.clip(v, None, None),
+    "pad": lambda np, v: np.pad(v, 0),
+}
+"""Functions that give a new array with all of the old one's elements."""
+
+
+@pytest.mark.parametrize("view", ["whole", "rows", "columns", "turned"])
+@pytest.mark.parametrize("name", COPIES)
+def test_what_moves_nothing_is_a_copy(name: str, view: str) -> None:
+    """However often it was called, and whether its operand waits, is in memory, or is a view."""
+    views: dict[str, Callable[[Any], Any]] = {
+        "whole": lambda x: x, "rows": lambda x: x[1:], "columns": lambda x: x[:, 2:],
+        "turned": lambda x: x.T,
+    }  # fmt: skip
+    with fw.options(small=0):
+        for seed in range(6):
+            for is_known in (False, True):
+                x = fw.asarray(operands(seed)[0]) * 2.0
+                if is_known:
+                    float(x.sum())
+                v = views[view](x)
+                made = COPIES[name](fnp, v)
+                v[...] = v + 1.0
+                wanted = COPIES[name](np, views[view](operands(seed)[0] * 2.0))
+                np.testing.assert_array_equal(np.asarray(made), wanted)
+                made[...] = 0.0
+                np.testing.assert_array_equal(np.asarray(x).min() > 0.0, True)
