@@ -267,5 +267,6 @@ def test_iterations_that_wait_for_a_whole_array_are_computed_one_by_one(step: st
     for _ in range(60):
         x = next_of(x)
         lengths.append(len(trace.pending))
+    trace.forget_loop()
     assert max(lengths) <= trace.EARLY + 3 * 12
     assert max(lengths[20:]) <= 2 * 12

@@ -172,6 +172,8 @@ def test_spans_point_at_the_line() -> None:
 
 
 def test_shared_memory_closes_the_gate_only_while_it_lives() -> None:
+    trace.flush()
+    trace.forget_loop()  # of the tests before
     data = np.ones(3)
     before = trace.gate
     x = fa.asarray(data, copy=False)
