@@ -6,7 +6,7 @@ Everything that `plan.readers` does not store is inlined.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from fusewright.ir import graph, linear
@@ -228,18 +228,18 @@ def _assembled_operand(values: Values, node: Node, itself: bool = False) -> int:
     return -1
 
 
-def _readers_of(values: Values, slot: int) -> Iterator[int]:
-    """The values that read one, as it is or through views.
-
-    What several read is stored itself: what is computed of it would be stored once for each.
+def _has_several_readers(values: Values, slot: int) -> bool:
+    """Whether several values are computed of one, as it is or through views: it is stored itself,
+    or what is computed of it would be stored once for each.
     """
-    inside = {id(values.order[slot])}
-    for number, node in enumerate(values.order):
+    inside, readers = {id(values.order[slot])}, 0
+    for node in values.order:
         if any(id(arg) in inside for arg in node.args):
             if node.kind == graph.VIEW:
                 inside.add(id(node))
             else:
-                yield number
+                readers += 1
+    return readers > 1
 
 
 def _map(values: Values, slot: int, node: Node) -> list[Step]:
@@ -268,7 +268,7 @@ def _folded(values: Values, slot: int, node: Node) -> list[Step]:
     nests = _cut(values, source, box, _indices(len(box.low)))
     if len(nests) > 1:  # a reduction's order depends on the shape alone: its loop is never cut
         slot, below = values.slots[id(source)], _assembled_operand(values, node)
-        is_shared = below >= 0 and sum(1 for _ in _readers_of(values, below)) > 1
+        is_shared = below >= 0 and _has_several_readers(values, below)
         raise NotInlinable(below if is_shared or slot in values.stored else slot)
     nests = [Nest(n.box, cast(n.body, node.dtype), n.store) for n in nests]
     if node.kind == graph.SCAN:

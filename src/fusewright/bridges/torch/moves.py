@@ -102,12 +102,7 @@ def padded(call: AtenCall, x: Node, counts: Sequence[int], value: Any = 0) -> No
         dim, (before, after) = len(x.shape) - 1 - number, counts[2 * number : 2 * number + 2]
         kept = x.shape[dim] + min(before, 0) + min(after, 0)
         x = nodes.sliced(x, dim, max(-before, 0), kept, 1)
-        pieces = [x]
-        for count, place in ((before, 0), (after, len(pieces) + (before > 0))):
-            if count > 0:
-                shape = (*x.shape[:dim], count, *x.shape[dim + 1 :])
-                pieces.insert(place, nodes.expanded_number(call.operand(value), shape))
-        x = pieces[0] if len(pieces) == 1 else nodes.joined(pieces, dim)
+        x = nodes.surrounded(x, dim, max(before, 0), max(after, 0), call.operand(value))
     return x if x.kind != LEAF else nodes.mapped("positive", x)
 
 

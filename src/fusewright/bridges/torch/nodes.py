@@ -188,6 +188,17 @@ def expanded_number(value: Node, shape: Shape) -> Node:
     return Node(VIEW, "", (value,), value.dtype, shape, ())
 
 
+def surrounded(node: Node, dim: int, before: int, after: int, value: Node) -> Node:
+    """With so much of a number on either side along a dim."""
+
+    def side(count: int) -> list[Node]:
+        shape = (*node.shape[:dim], count, *node.shape[dim + 1 :])
+        return [expanded_number(value, shape)] if count else []
+
+    pieces = [*side(before), node, *side(after)]
+    return node if len(pieces) == 1 else joined(pieces, dim)
+
+
 # ---- the same elements in another shape ---------------------------------------------------------
 
 

@@ -122,12 +122,9 @@ def _weighed(x: Node, weight: Node, windows: Windows, shape: Shape) -> Node:
 
 def _padded(x: Node, padding: Shape) -> Node:
     """With zeros around each image."""
-    lead = len(x.shape) - len(padding)
-    for dim, count in enumerate(padding, lead):
-        if count:
-            shape = (*x.shape[:dim], count, *x.shape[dim + 1 :])
-            zeros = nodes.expanded_number(nodes.number(0, x.dtype), shape)
-            x = nodes.joined([zeros, x, zeros], dim)
+    zero = nodes.number(0, x.dtype)
+    for dim, count in enumerate(padding, len(x.shape) - len(padding)):
+        x = nodes.surrounded(x, dim, count, count, zero)
     return x
 
 
