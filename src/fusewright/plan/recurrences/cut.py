@@ -7,7 +7,9 @@ time of one block at 300 statements and half at 1200, and the code is as fast (0
 time).  Values do not fold into memory operands across pieces: shorter ones are no better.
 
 LLVM's time is not linear in the length of a function either: 0.46 ms a statement for 63000 in one
-of pieces, 0.13 in functions of 1000; values that cross them are in memory in any case.
+of pieces, 0.13 in functions of 1000.  But a value that crosses functions is stored and loaded by
+all of them: the 7366 statements of (dd|dd) take 1.24 times gcc's time in eight functions and 0.99
+in one, which LLVM compiles as fast.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ CUT_FROM = 200
 """Statements from which on a list is cut."""
 PIECE = 50
 """Statements in a piece."""
-PART = 1000
+PART = 8192
 """Statements in a function, at most."""
 
 
