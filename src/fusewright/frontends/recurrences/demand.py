@@ -330,8 +330,5 @@ def _count(parts: Sequence[Any]) -> str:
 def _is_index(value: Any) -> bool:
     """Whether it is an integer, a string, or a tuple of such."""
     if isinstance(value, tuple):
-        for each in value:
-            if type(each) is not int and not _is_index(each):  # nearly all are: three times as fast
-                return False
-        return True
+        return all(type(each) is int or _is_index(each) for each in value)
     return isinstance(value, int | np.integer | str)
