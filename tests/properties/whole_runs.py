@@ -64,6 +64,7 @@ ADDED = re.compile(
 )
 MULTIPLIED = re.compile(r"[*/]|abs|square|multiply|sqrt|sign|prod")
 SIGNED = re.compile(r"/|%|\*\*|sign|arctan|sqrt|cbrt|fmod|reciprocal|1j|c16|window|view|T\b")
+UNBOUNDED = re.compile(r"/|np\.(inf|nan)")
 EXTREME = re.compile(
     r"(?<!arg)(max|min|sort)|clip|unique|ptp|sign\b|union1d|intersect1d|setdiff1d|partition"
 )
@@ -244,7 +245,7 @@ class Oracle:
         if self._is_cast_beside_mask(text) and _meet(text, values):
             return OPEN  # NumPy writes beside the mask where it casts what overlaps
         as_uint32 = "u4" in text or "I" in map(kind, flat(written))
-        if as_uint32 and ("/" in text or kinds & set("efdFD")):
+        if as_uint32 and (UNBOUNDED.search(text) or kinds & set("efdFD")):
             return OPEN  # numbers out of range
         rounds |= "1j" in text and bool(MULTIPLIED.search(text))
         if rounds and "prod" in text and kinds & set("efdFD"):
