@@ -4,6 +4,7 @@ printing.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -160,6 +161,15 @@ class Protocols(Handle):
         flags = self._flags & core.READ_ONLY if stays else 0
         copy = np.array(content, order="K" if stays else "A")
         return rebuild, (copy, isinstance(self, core.scalar_class), flags)
+
+    def __sizeof__(self) -> int:
+        """NumPy's bytes for such an array, elements included where it owns them; `sys.getsizeof`
+        adds the head of what is garbage-collected, which NumPy's arrays have not.
+        """
+        head = sys.getsizeof(self._shape) - self._shape.__sizeof__()
+        bare = np.empty((0,) * len(self._shape), np.bool_).__sizeof__()
+        elements = math.prod(self._shape) if layouts.owns(self) else 0
+        return bare - head + elements * self._dtype.itemsize
 
     def __bool__(self) -> bool:
         return bool(self._single("truth value"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
 from typing import Any
 
@@ -228,3 +229,17 @@ def test_a_tensor_of_bfloat16_says_what_to_do() -> None:
     with pytest.raises(fw.FusewrightError, match=r"torch\.bfloat16 is not supported") as found:
         fw.asarray(Tensor())
     assert "float()" in str(found.value)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [np.ones(5000), np.ones((50, 100)), np.ones((5, 100, 9), np.int16), np.ones((0, 3))],
+    ids=lambda array: f"{array.shape}",
+)
+def test_pythons_size_of_an_array_is_numpys(array: Any) -> None:
+    mine = fa.asarray(array, copy=True)
+    assert sys.getsizeof(mine) == sys.getsizeof(array)
+    assert sys.getsizeof(mine + 1) == sys.getsizeof(np.asarray(array + 1))
+    if array.ndim:
+        assert sys.getsizeof(mine[..., :1]) == sys.getsizeof(array[..., :1])
+        assert sys.getsizeof(mine.T) == sys.getsizeof(array.T)
