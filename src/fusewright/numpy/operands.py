@@ -197,6 +197,7 @@ def recorded(
             usual = agreement.is_usual(original, args, kwargs)
             if not usual and label not in VIEWS:
                 return hand_over(label, original, args, kwargs, agreement.WHY)
+            refused: list[Exception] = []  # no variable of this frame holds what holds the frame
             try:
                 if not usual:
                     agreement.check(original, args, kwargs)
@@ -204,12 +205,15 @@ def recorded(
                     return agreement.agreed(label, original, function, args, kwargs)
                 return function(*args, **kwargs)
             except NotRecorded as reason:
-                return hand_over(label, original, args, kwargs, str(reason) or opaque.DELEGATED)
+                why = str(reason) or opaque.DELEGATED
             except UnsupportedError:
-                return hand_over(label, original, args, kwargs, "a dtype without a compiled form")
+                why = "a dtype without a compiled form"
             except agreement.REFUSALS as error:
-                refused = [error]  # no variable of this frame holds it, which its traceback holds
-            return agreement.settled(refused.pop(), label, original, args, kwargs)
+                refused.append(error)
+            # Not where something is caught: what NumPy raises would be told to come of it.
+            if refused:
+                return agreement.settled(refused.pop(), label, original, args, kwargs)
+            return hand_over(label, original, args, kwargs, why)
 
         def judge(args: Any, kwargs: dict[str, Any]) -> Any:
             foreign = any(map(holds_foreign, chain(args, kwargs.values())))

@@ -73,3 +73,12 @@ def test_every_public_name_is_there() -> None:
             assert getattr(ours, name) is not None or name == "newaxis"
     with pytest.raises(AttributeError):
         _ = ours.no_such_name
+
+
+def test_what_numpy_raises_comes_of_nothing_of_ours() -> None:
+    with pytest.raises(TypeError) as caught:
+        ours.round(ours.ones(3000, bool), 2)  # no compiled form: NumPy is asked, and refuses
+    before = caught.value.__context__
+    while before is not None:
+        assert not type(before).__module__.startswith("fusewright")
+        before = before.__context__
