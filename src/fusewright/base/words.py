@@ -44,7 +44,7 @@ def seconds(value: float) -> str:
     """
     if value == 0:
         return "0 s"
-    fitting = (each for each in _TIMES if _rounded(abs(value) * each[0]) >= 1)
+    fitting = (each for each in _TIMES if abs(value) * each[0] > 0.995)  # shown as 1.00 at least
     scale, unit = next(fitting, _TIMES[-1])
     return f"{_digits(value * scale)} {unit}"
 
