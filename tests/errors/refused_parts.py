@@ -96,7 +96,7 @@ CASES = {
         (A, B),
         "choose elements: np.where(a[0] > 0, a, b)",
     ),
-    "total of rows": (total_of_rows, (M, A), "t[:] = ... on both paths"),
+    "total of rows": (total_of_rows, (M, A), "and on another path of 3"),
     "sum of complex": (sum_of_complex, (Z, A), "NumPy's order of adding for real numbers"),
     "truth of an array": (truth_of_an_array, (A,), "an array is no number"),
     "into ints": (into_ints, (K, B), "into elements of int64"),

@@ -166,3 +166,79 @@ def exchanged_inside(m: Any, n: Any) -> Any:
         a[1] = b[0] + c[0] + i
         a, b = b, a
     return a, b
+
+
+@fw.kernel
+def made_in_each_step(a: Any, n: Any) -> Any:
+    for _ in range(n):
+        new = np.zeros_like(a)
+        for i in range(1, len(a) - 1):
+            new[i] = (a[i - 1] + a[i + 1]) / 2
+        a = new
+    return a
+
+
+@fw.kernel
+def noted(a: Any, n: Any) -> Any:
+    seen = np.zeros((n + 1, len(a)))
+    seen[0] = a
+    ends = np.zeros(n)
+    for i in range(n):
+        a = a * 0.5 + seen[0]
+        seen[i + 1] = a
+        ends[i] = a[-1]
+    if n > 0:
+        a[0] = 99
+    return seen, ends
+
+
+def slopes(state: Any, scale: Any = 1.0) -> Any:
+    return np.array([state[1], -state[0] * scale, state[2]])
+
+
+@fw.kernel
+def runge_kutta(y: Any, n: Any, h: Any) -> Any:
+    path = np.zeros((n, 3))
+    for i in range(n):
+        k1 = slopes(y)
+        k2 = slopes(y + h / 2 * k1, scale=2.0)
+        k3 = slopes(y + h / 2 * k2, 0.5)
+        k4 = slopes(y + h * k3)
+        y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+        path[i] = y
+    return path
+
+
+@fw.kernel
+def euler(y: Any, n: Any) -> Any:
+    def turned(s: Any) -> Any:
+        return np.array([s[1], -s[0], s[2]])
+
+    for _ in range(n):
+        y = y + 0.125 * turned(y)
+    return y
+
+
+def same(x: Any) -> Any:
+    return x
+
+
+@fw.kernel
+def returned_by_a_function(a: Any, n: Any) -> Any:
+    kept = a * 1.0
+    for i in range(n):
+        kept = same(a)
+        a = a + 1.0
+        a[0] = i
+    return kept, a
+
+
+@fw.kernel
+def handed_over_on_one_path(a: Any, c: Any) -> Any:
+    own = np.zeros_like(a) + 3
+    if c > 0:
+        a = own
+    else:
+        a = np.ones_like(a)
+        a[0] += own.sum()
+    return a

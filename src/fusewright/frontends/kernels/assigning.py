@@ -65,7 +65,8 @@ def _assign_owned(
     t: Translation, node: ast.Assign, target: ast.Name, value: Value, is_new: bool, after: Names
 ) -> None:
     """A name may get what nothing else stands for: such an array can be copied where paths meet."""
-    if is_open(t, target.id) and (is_new or owned.is_last_use(t, node.value, value, after)):
+    is_joined, is_last = is_open(t, target.id), owned.is_last_use(t, node.value, value, after)
+    if is_joined and (is_new or is_last):
         value = owned.settled(t, target.id, value)
         if owned.replaced(t, target.id, value, t.span(target)):
             return
@@ -73,6 +74,8 @@ def _assign_owned(
         value = t.lasting(value)
     if is_new:
         owned.note(t, target.id, value)
+    elif is_last and not is_joined:
+        owned.hand_over(t, target.id, value)
     _assign_name(t, target, value, node.value)
 
 

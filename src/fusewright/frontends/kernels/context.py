@@ -188,7 +188,7 @@ class Translation:
         self.branches: list[Expr] = []
         self.discarded: ast.expr | None = None
         self.paths = Paths()
-        self.owners: dict[Any, tuple[Frame, str]] = {}
+        self.owners: dict[Any, list[tuple[Frame, str]]] = {}
         self.labels = self.indices = self.depth = self.conditional = self.inlined = 0
         self._expressions = expressions
         self._statements = statements

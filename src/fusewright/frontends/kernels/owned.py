@@ -9,15 +9,20 @@ x = np.ones(n)
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from dataclasses import replace
+from functools import partial
+from types import FunctionType
 
+from fusewright.base.errors import KernelError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import elementwise, fresh, lists, parts, storing, vectors
 from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.liveness import Names
 from fusewright.frontends.kernels.seen import refuse_seen
-from fusewright.frontends.kernels.sharing import is_handed_on
+from fusewright.frontends.kernels.sharing import Around, is_handed_on
+from fusewright.frontends.kernels.source import read
 from fusewright.frontends.kernels.values import (
     ArrayRef,
     Elementwise,
@@ -40,9 +45,11 @@ def now(t: Translation) -> Since:
 def is_new(t: Translation, node: ast.expr, value: Value, since: Since) -> bool:
     """Whether an expression has made its value after that, so that nothing stands for it yet.
 
-    A function that it calls, or `:=`, might have given it another name.
+    A function that it calls, or `:=`, might have given it another name, but nothing that is inside
+    an operation has what this gives.
     """
-    if t.inlined != since[2] or any(isinstance(n, ast.NamedExpr) for n in ast.walk(node)):
+    names = t.inlined != since[2] or any(isinstance(n, ast.NamedExpr) for n in ast.walk(node))
+    if names and not isinstance(node, ast.BinOp):
         return False
     if isinstance(value, ArrayRef):
         return value.buffer >= since[0] and not value.local
@@ -57,8 +64,57 @@ def is_last_use(t: Translation, node: ast.expr, value: Value, after: Names) -> b
     """Whether this is the last use of a name that alone stands for an array or a list."""
     if not isinstance(node, ast.Name) or node.id in after:
         return False
-    mine = t.owners.get(_memory(value)) == (t.frame, node.id)
-    return mine and not is_handed_on(t.frame.source.tree, node.id, isinstance(value, Growing), node)
+    return _is_alone(t, node.id, value, node)
+
+
+def _is_alone(t: Translation, name: str, value: Value, but: ast.AST | None = None) -> bool:
+    """Whether a name alone stands for an array or a list from here on; `but` is a use of it that
+    does not count.
+    """
+    owners = t.owners.get(_memory(value), [])
+    if owners[-1:] != [(t.frame, name)]:
+        return False
+    if any(frame is not t.frame or former in t.frame.after for frame, former in owners[:-1]):
+        return False  # on another path than that on which it was handed over
+    known = Around(_arrays(t), partial(_function, t))
+    return not is_handed_on(t.frame.source.tree, name, isinstance(value, Growing), but, known)
+
+
+def _arrays(t: Translation) -> frozenset[str]:
+    """The names that stand for one array wherever they stand for something: what is written to
+    their elements is copied.
+    """
+    bound, found = _bindings(t), t.frame.env.items()
+    forms = {n: value.form if isinstance(value, SlotTree) else value for n, value in found}
+    return frozenset(n for n, form in forms.items() if isinstance(form, ArrayRef) and bound[n] == 1)
+
+
+def _function(t: Translation, name: str) -> ast.FunctionDef | None:
+    """The function of the user's that a name stands for: one inside this one, or a global."""
+    bound, function = _bindings(t)[name], t.frame.function
+    if bound == 1:
+        tree = ast.walk(t.frame.source.tree)
+        return next((n for n in tree if isinstance(n, ast.FunctionDef) and n.name == name), None)
+    known = function.__globals__.get(name)
+    if bound or name in function.__code__.co_freevars or not isinstance(known, FunctionType):
+        return None
+    try:
+        return read(known).tree
+    except KernelError:
+        return None
+
+
+def _bindings(t: Translation) -> Counter[str]:
+    """How often a function gives each name something to stand for."""
+    found: Counter[str] = Counter()
+    for node in ast.walk(t.frame.source.tree):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found[node.id] += 1
+        elif isinstance(node, ast.arg):
+            found[node.arg] += 1
+        elif isinstance(node, ast.FunctionDef) and node is not t.frame.source.tree:
+            found[node.name] += 1
+    return found
 
 
 def _memory(value: Value) -> tuple[str, int] | None:
@@ -87,14 +143,19 @@ def note(t: Translation, name: str, value: Value) -> None:
     """A name gets something new."""
     memory = _memory(value)
     if memory is not None:
-        t.owners.setdefault(memory, (t.frame, name))
+        t.owners.setdefault(memory, [(t.frame, name)])
+
+
+def hand_over(t: Translation, name: str, value: Value) -> None:
+    """A name gets what another one stood for, for the last time (`g = new`)."""
+    t.owners[_memory(value)].append((t.frame, name))
 
 
 def names(t: Translation) -> dict[int, str]:
     """What the user calls the arrays that the kernel makes."""
     return {
         memory[1]: name
-        for memory, (frame, name) in t.owners.items()
+        for memory, ((frame, name), *_) in t.owners.items()
         if memory[0] == "array" and frame.called_at is None
     }
 
@@ -137,12 +198,9 @@ def replaced(t: Translation, name: str, value: Value, span: Span) -> bool:
         parts.assign(t, before, value, span)
         tree.mark(t, span)
         return True
-    mine = isinstance(before, ArrayRef | Growing) and (
-        t.owners.get(_memory(before)) == (t.frame, name)
-        and before != value
-        and not is_handed_on(t.frame.source.tree, name, isinstance(before, Growing))
-    )
-    if not mine:
+    if before == value or not isinstance(before, ArrayRef | Growing):
+        return False
+    if not _is_alone(t, name, before):
         return False
     if isinstance(before, Growing) and isinstance(value, Growing):
         lists.clear(t, before, span)

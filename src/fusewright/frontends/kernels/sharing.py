@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterator
 
+from fusewright.base.values import dataclass
 from fusewright.frontends.kernels.liveness import NESTED
 
 _CONSUMING = (
-    ast.BinOp, ast.UnaryOp, ast.Compare, ast.AugAssign, ast.If, ast.While, ast.Assert, ast.Return,
-    ast.Slice, ast.Delete,
+    ast.BinOp, ast.UnaryOp, ast.Compare, ast.AugAssign, ast.If, ast.While, ast.Assert, ast.Slice,
+    ast.Delete,
 )  # fmt: skip
-"""What computes something else of a value, or ends the function with it."""
+"""What computes something else of a value."""
 _PASSING = (ast.Subscript, ast.IfExp, ast.BoolOp, ast.Attribute, ast.Starred)
 """What may hand the value itself on, or a part of its memory."""
 _VIEWS = frozenset({
@@ -26,6 +27,19 @@ _VIEWS = frozenset({
 })  # fmt: skip
 _PLAIN = frozenset({"shape", "size", "ndim", "dtype", "itemsize", "nbytes"})
 _MODULES = frozenset({"np", "numpy", "math"})
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What is known of other names of a function: `arrays` keep copies of what is written to their
+    elements, and `function` finds those of the user's that it calls.
+    """
+
+    arrays: Container[str]
+    function: Callable[[str], ast.FunctionDef | None]
+
+
+NOTHING = Around((), lambda name: None)
 
 
 def is_shared(
@@ -42,13 +56,17 @@ def is_shared(
 
 
 def is_handed_on(
-    tree: ast.FunctionDef, name: str, of_numbers: bool = False, but: ast.AST | None = None
+    tree: ast.FunctionDef,
+    name: str,
+    of_numbers: bool = False,
+    but: ast.AST | None = None,
+    around: Around = NOTHING,
 ) -> bool:
     """Whether the function hands what the name stands for on to what may keep it; a loop over it
     does not where its items are numbers, and `but` is a use that does not count.
-    """
+    """  # fmt: skip
     return any(
-        chain[-1] is not but and (not of_numbers if _is_walked(chain) else not _ends(chain))
+        chain[-1] is not but and (not of_numbers if _is_walked(chain) else not _ends(chain, around))
         for chain in _uses(tree, name)
     )
 
@@ -75,13 +93,17 @@ def _uses(tree: ast.FunctionDef, name: str) -> Iterator[list[ast.AST]]:
         stack += [[*chain, inner] for inner in ast.iter_child_nodes(node)]
 
 
-def _ends(chain: list[ast.AST]) -> bool:
-    """Whether a use hands the object on to nothing that lasts."""
+def _ends(chain: list[ast.AST], known: Around, within: bool = False) -> bool:
+    """Whether a use hands the object on to nothing that lasts; `within` a function that is called,
+    what is returned lasts.
+    """
     if isinstance(chain[-2], ast.Tuple) and isinstance(chain[-3], ast.Return):
-        return True
+        return not within
     if any(isinstance(node, NESTED) for node in chain[1:]):
         return False
     for node, around in zip(chain[:0:-1], chain[-2::-1], strict=True):
+        if isinstance(around, ast.Return):
+            return not within
         if isinstance(around, _CONSUMING):
             return True
         if isinstance(around, ast.Subscript) and node is around.slice:
@@ -90,20 +112,48 @@ def _ends(chain: list[ast.AST]) -> bool:
             return True  # an element is written
         if isinstance(around, ast.Attribute) and around.attr in _PLAIN:
             return True
+        if isinstance(around, ast.Assign):
+            return all(_is_element(target, known.arrays) for target in around.targets)
         if isinstance(around, ast.Call):
-            return _consumes(around, node)
+            return _consumes(around, node, known)
+        if isinstance(around, ast.List) and isinstance(chain[chain.index(around) - 1], ast.Call):
+            continue  # `np.array([y[1], -y[0]])`
         if not isinstance(around, _PASSING):
             return isinstance(around, ast.Expr)
     return False
 
 
-def _consumes(call: ast.Call, node: ast.AST) -> bool:
+def _is_element(target: ast.expr, arrays: Container[str]) -> bool:
+    """Whether a target is part of one of these arrays."""
+    whole = target.value if isinstance(target, ast.Subscript) else None
+    return isinstance(whole, ast.Name) and whole.id in arrays
+
+
+def _consumes(call: ast.Call, node: ast.AST, known: Around) -> bool:
     """Whether a call computes something new of its argument, or of the array it is a method of."""
     function = call.func
     if isinstance(function, ast.Attribute):
-        known = function is node or _is_module(function.value)
-        return known and function.attr not in _VIEWS
-    return isinstance(function, ast.Name) and function.id in vars(builtins)
+        of_module = _is_module(function.value)
+        is_known = function is node or of_module
+        return is_known and function.attr not in _VIEWS
+    if not isinstance(function, ast.Name) or isinstance(node, ast.List):
+        return False
+    return function.id in vars(builtins) or _computes(known.function(function.id), call, node)
+
+
+def _computes(function: ast.FunctionDef | None, call: ast.Call, node: ast.AST) -> bool:
+    """Whether one of the user's functions keeps nothing of an argument, and returns none of it."""
+    if function is None or any(isinstance(each, ast.Starred) for each in call.args):
+        return False
+    parameters = function.args
+    names = [each.arg for each in (*parameters.posonlyargs, *parameters.args)]
+    given = dict(zip(map(id, call.args), names, strict=False))
+    given.update({id(each): each.arg for each in call.keywords if each.arg})
+    name = given.get(id(node))
+    if name is None or any(isinstance(n, ast.Yield | ast.YieldFrom) for n in ast.walk(function)):
+        return False
+    uses = _uses(function, name)
+    return all(not _is_walked(chain) and _ends(chain, NOTHING, True) for chain in uses)
 
 
 def _is_module(node: ast.expr) -> bool:

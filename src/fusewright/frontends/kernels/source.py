@@ -1,6 +1,7 @@
 """The source of a function as a syntax tree with places, checked to be what is really loaded."""
 
 from __future__ import annotations
+import __future__
 
 import ast
 import dis
@@ -106,7 +107,8 @@ def _is_source_of(tree: ast.FunctionDef, code: CodeType) -> bool:
         if "lineno" in node._attributes and not hasattr(node, "lineno"):
             node.lineno = node.end_lineno = 1  # type: ignore[attr-defined]
             node.col_offset = node.end_col_offset = 0  # type: ignore[attr-defined]
-    compiled = compile(module, code.co_filename, "exec", dont_inherit=True)
+    texts = code.co_flags & __future__.annotations.compiler_flag  # annotations of inner functions
+    compiled = compile(module, code.co_filename, "exec", flags=texts, dont_inherit=True)
     found = _named(compiled, tree.name, bool(code.co_freevars))
     return found is not None and _shape(found) == _shape(code)
 
