@@ -180,11 +180,9 @@ def recorded(
 ) -> Callable[[Function], Function]:
     """Make a recording function stand for NumPy's: what it does not take is handed over.
 
-    `host`: plain Python lists and numbers are NumPy's at once (a reduction of them is a number,
-    not a program).
+    `host`: plain Python lists and numbers are NumPy's at once (their reduction is a number).
     """
     label = name or original.__name__
-    ranked = label in RANKED
 
     def decorate(function: Function) -> Function:
         @wraps(original)
@@ -201,29 +199,32 @@ def recorded(
             try:
                 if not usual:
                     agreement.check(original, args, kwargs)
-                if ranked and agreement.is_doubtful(args, kwargs):
+                if label in RANKED and agreement.is_doubtful(args, kwargs):
                     return agreement.agreed(label, original, function, args, kwargs)
                 return function(*args, **kwargs)
-            except NotRecorded as reason:
-                why = str(reason) or opaque.DELEGATED
-            except UnsupportedError:
-                why = "a dtype without a compiled form"
+            except (NotRecorded, UnsupportedError) as reason:
+                why = _why_numpy(reason)  # who is not asked here: its errors would come of this one
             except agreement.REFUSALS as error:
                 refused.append(error)
-            # Not where something is caught: what NumPy raises would be told to come of it.
             if refused:
                 return agreement.settled(refused.pop(), label, original, args, kwargs)
             return hand_over(label, original, args, kwargs, why)
 
         def judge(args: Any, kwargs: dict[str, Any]) -> Any:
             foreign = any(map(holds_foreign, chain(args, kwargs.values())))
-            return not foreign and agreement.judged(original, args, kwargs, ranked)
+            return not foreign and agreement.judged(original, args, kwargs, label in RANKED)
 
         ours_only = label in VIEWS or label in KEEPS or label in CALLERS
         step = None if ours_only else by_numpy(original, call)
         return agreement.remembering(function, call, judge, step)
 
     return decorate
+
+
+def _why_numpy(reason: NotRecorded | UnsupportedError) -> str:
+    if isinstance(reason, UnsupportedError):
+        return "a dtype without a compiled form"
+    return str(reason) or opaque.DELEGATED
 
 
 RANKED_NAMES = """
