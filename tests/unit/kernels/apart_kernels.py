@@ -210,12 +210,19 @@ def runge_kutta(y: Any, n: Any, h: Any) -> Any:
 
 
 @fw.kernel
+def falling(s: Any) -> Any:
+    return np.array([s[2], s[0], -s[1]])
+
+
+@fw.kernel
 def euler(y: Any, n: Any) -> Any:
     def turned(s: Any) -> Any:
         return np.array([s[1], -s[0], s[2]])
 
     for _ in range(n):
         y = y + 0.125 * turned(y)
+    for _ in range(n):
+        y = y + 0.125 * falling(y)
     return y
 
 

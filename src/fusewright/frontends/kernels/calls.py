@@ -44,6 +44,7 @@ from fusewright.frontends.kernels.functions import row_of
 from fusewright.frontends.kernels.inlining import inline, inline_closure, run_function
 from fusewright.frontends.kernels.intrinsics import arguments
 from fusewright.frontends.kernels.operators import apply, operands
+from fusewright.frontends.kernels.source import plain
 from fusewright.frontends.kernels.values import (
     ArrayRef,
     Bound,
@@ -84,13 +85,8 @@ def call(t: Translation, node: ast.Call) -> Value:
 def _is_written(function: Value) -> bool:
     """Whether a call is inlined: the function is the user's, written in Python."""
     if isinstance(function, Static):
-        plain = getattr(function.value, "py_func", None) or getattr(
-            function.value, "__wrapped__", function.value
-        )
-        ours = (__package__.split(".")[0], "numpy")
-        return (
-            isinstance(plain, FunctionType) and (plain.__module__ or "").split(".")[0] not in ours
-        )
+        own, others = plain(function.value), (__package__.split(".")[0], "numpy")
+        return isinstance(own, FunctionType) and (own.__module__ or "").split(".")[0] not in others
     return isinstance(function, Closure | Bound)
 
 
@@ -154,10 +150,10 @@ def _static_call(t: Translation, node: ast.Call, target: Any) -> Value:
         if target is not len:
             values = [lists.arrays(t, value, t.span(node)) for value in values]
         return row(t, node, values)
-    plain = getattr(target, "py_func", None) or getattr(target, "__wrapped__", target)
+    own = plain(target)
     same_integers(t, node, target)
-    if isinstance(plain, FunctionType) and not str(plain.__module__).startswith("numpy."):
-        return inline(t, node, plain, None)
+    if isinstance(own, FunctionType) and not str(own.__module__).startswith("numpy."):
+        return inline(t, node, own, None)
     return _created(t, node, target)
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from types import FunctionType
 
-from fusewright.base.errors import KernelError
+from fusewright.base.errors import FusewrightError
 from fusewright.base.source import Span
 from fusewright.frontends.kernels import elementwise, fresh, lists, parts, storing, vectors
 from fusewright.frontends.kernels.context import Translation
@@ -22,7 +22,7 @@ from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.liveness import Names
 from fusewright.frontends.kernels.seen import refuse_seen
 from fusewright.frontends.kernels.sharing import Around, is_handed_on
-from fusewright.frontends.kernels.source import read
+from fusewright.frontends.kernels.source import plain, read
 from fusewright.frontends.kernels.values import (
     ArrayRef,
     Elementwise,
@@ -95,13 +95,13 @@ def _function(t: Translation, name: str) -> ast.FunctionDef | None:
     if bound == 1:
         tree = ast.walk(t.frame.source.tree)
         return next((n for n in tree if isinstance(n, ast.FunctionDef) and n.name == name), None)
-    known = function.__globals__.get(name)
+    known = plain(function.__globals__.get(name))
     if bound or name in function.__code__.co_freevars or not isinstance(known, FunctionType):
         return None
     try:
         return read(known).tree
-    except KernelError:
-        return None
+    except FusewrightError:
+        return None  # told where it is called
 
 
 def _bindings(t: Translation) -> Counter[str]:

@@ -60,13 +60,13 @@ def is_handed_on(
     name: str,
     of_numbers: bool = False,
     but: ast.AST | None = None,
-    around: Around = NOTHING,
+    known: Around = NOTHING,
 ) -> bool:
     """Whether the function hands what the name stands for on to what may keep it; a loop over it
     does not where its items are numbers, and `but` is a use that does not count.
-    """  # fmt: skip
+    """
     return any(
-        chain[-1] is not but and (not of_numbers if _is_walked(chain) else not _ends(chain, around))
+        chain[-1] is not but and (not of_numbers if _is_walked(chain) else not _ends(chain, known))
         for chain in _uses(tree, name)
     )
 
@@ -147,9 +147,7 @@ def _computes(function: ast.FunctionDef | None, call: ast.Call, node: ast.AST) -
         return False
     parameters = function.args
     names = [each.arg for each in (*parameters.posonlyargs, *parameters.args)]
-    given = dict(zip(map(id, call.args), names, strict=False))
-    given.update({id(each): each.arg for each in call.keywords if each.arg})
-    name = given.get(id(node))
+    name = dict(zip(map(id, call.args), names, strict=False)).get(id(node))
     if name is None or any(isinstance(n, ast.Yield | ast.YieldFrom) for n in ast.walk(function)):
         return False
     uses = _uses(function, name)

@@ -44,6 +44,13 @@ _known: dict[CodeType, Source] = {}
 """Kept while the process lives: a loaded function does not change with its file."""
 
 
+def plain(target: Any) -> Any:
+    """What a kernel runs where it calls this: of a kernel, or of a function of Numba's, the Python
+    function.
+    """
+    return getattr(target, "py_func", None) or getattr(target, "__wrapped__", target)
+
+
 def read(function: FunctionType) -> Source:
     """The definition of a function; refused where there is no source, or not that of this code."""
     found = _known.get(function.__code__)
