@@ -53,6 +53,8 @@ REPORT, FIRST_RESULT = 0, 1
 """The values of a call, as in `_core/bound.h`."""
 MOST_SLOTS = 32
 """Numbers that a call returns, at most."""
+MOST_LEAVES, MOST_WORDS = 64, 256
+"""Arrays and numbers of a call, its new arrays among them, and its words, as in `_core/bound.h`."""
 _MISSING = object()
 _PARTS = ("real", "imag")
 
@@ -93,7 +95,7 @@ def learn(
     failed: Callable[..., Exception],
 ) -> None:
     """Have the core run calls like this one, which has just been made; `Unfit` where it cannot."""
-    if compiled.signature.prints:
+    if compiled.signature.prints or len(compiled.signature.words) > MOST_WORDS:
         raise Unfit
     calls = _calls(kernel, found, compiled, arguments)
     args = tuple(arguments.values())
@@ -230,7 +232,7 @@ class _Call:
         self.fits = () if is_of_shapes(found) else self.translated.fits
         plain = not self.translated.makes and results.is_of_numbers(self.translated.result)
         self.at_once = plain and not self.fits
-        if self.at_once and len(self.fresh) > MOST_SLOTS:
+        if len(self.fresh) > (MOST_SLOTS if self.at_once else MOST_LEAVES - len(leaves)):
             raise Unfit
         self.result = self._numbers(self.translated.result) if self.at_once else None
 

@@ -85,6 +85,23 @@ def test_what_a_function_returns_may_be_its_argument() -> None:
         same_as_cpython(kernels.returned_by_a_function, *given)
 
 
+def chained(steps: int, path: Path) -> Any:
+    """A kernel with so many arrays of its own, each handed over for the last time."""
+    lines = ["import numpy as np", "import fusewright as fw", "", "@fw.kernel", "def kernel(g, n):"]
+    lines += ["    a = g * 1.0"]
+    for k in range(steps):
+        lines += [f"    b{k} = np.zeros_like(g)", f"    b{k}[0] = a[1] + {k}", f"    b{k}[1] = n"]
+        lines += [f"    a = b{k}"]
+    return loaded("\n".join([*lines, "    return a", ""]), path / f"chained{steps}.py")
+
+
+@pytest.mark.parametrize("steps", [2, 60, 70, 150])
+def test_any_number_of_arrays(steps: int, tmp_path: Path) -> None:
+    kernel = chained(steps, tmp_path)
+    for n in (1, 2):  # the second call is the core's, where it can be
+        same_as_cpython(kernel, reals(4), n)
+
+
 SIMPLE = (
     "a = a * 2.0", "a = a[::-1]", "b = a", "a, b = b, a", "b = b + a", "b = a.copy()",
     "a[0] = 5.0", "a[n % len(a)] += x", "b[1] = a[2]", "x = n", "x = x / 2", "x = float(a[0])",

@@ -9,7 +9,6 @@ x = np.ones(n)
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from dataclasses import replace
 from functools import partial
 from types import FunctionType
@@ -21,7 +20,7 @@ from fusewright.frontends.kernels.context import Translation
 from fusewright.frontends.kernels.joins import SlotTree
 from fusewright.frontends.kernels.liveness import Names
 from fusewright.frontends.kernels.seen import refuse_seen
-from fusewright.frontends.kernels.sharing import Around, is_handed_on
+from fusewright.frontends.kernels.sharing import Around, bindings, is_handed_on
 from fusewright.frontends.kernels.source import plain, read
 from fusewright.frontends.kernels.values import (
     ArrayRef,
@@ -84,14 +83,14 @@ def _arrays(t: Translation) -> frozenset[str]:
     """The names that stand for one array wherever they stand for something: what is written to
     their elements is copied.
     """
-    bound, found = _bindings(t), t.frame.env.items()
+    bound, found = bindings(t.frame.source.tree), t.frame.env.items()
     forms = {n: value.form if isinstance(value, SlotTree) else value for n, value in found}
     return frozenset(n for n, form in forms.items() if isinstance(form, ArrayRef) and bound[n] == 1)
 
 
 def _function(t: Translation, name: str) -> ast.FunctionDef | None:
     """The function of the user's that a name stands for: one inside this one, or a global."""
-    bound, function = _bindings(t)[name], t.frame.function
+    bound, function = bindings(t.frame.source.tree)[name], t.frame.function
     if bound == 1:
         tree = ast.walk(t.frame.source.tree)
         return next((n for n in tree if isinstance(n, ast.FunctionDef) and n.name == name), None)
@@ -102,19 +101,6 @@ def _function(t: Translation, name: str) -> ast.FunctionDef | None:
         return read(known).tree
     except FusewrightError:
         return None  # told where it is called
-
-
-def _bindings(t: Translation) -> Counter[str]:
-    """How often a function gives each name something to stand for."""
-    found: Counter[str] = Counter()
-    for node in ast.walk(t.frame.source.tree):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found[node.id] += 1
-        elif isinstance(node, ast.arg):
-            found[node.arg] += 1
-        elif isinstance(node, ast.FunctionDef) and node is not t.frame.source.tree:
-            found[node.name] += 1
-    return found
 
 
 def _memory(value: Value) -> tuple[str, int] | None:

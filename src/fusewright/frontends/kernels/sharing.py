@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Container, Iterator
+from collections import Counter
+from collections.abc import Callable, Container
+from functools import lru_cache
 
 from fusewright.base.values import dataclass
 from fusewright.frontends.kernels.liveness import NESTED
@@ -27,6 +29,8 @@ _VIEWS = frozenset({
 })  # fmt: skip
 _PLAIN = frozenset({"shape", "size", "ndim", "dtype", "itemsize", "nbytes"})
 _MODULES = frozenset({"np", "numpy", "math"})
+MOST_TREES = 64
+"""Functions whose names are kept in mind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +71,22 @@ def is_handed_on(
     """
     return any(
         chain[-1] is not but and (not of_numbers if _is_walked(chain) else not _ends(chain, known))
-        for chain in _uses(tree, name)
+        for chain in _uses(tree).get(name, ())
     )
+
+
+@lru_cache(MOST_TREES)
+def bindings(tree: ast.FunctionDef) -> Counter[str]:
+    """How often a function gives each name something to stand for."""
+    found: Counter[str] = Counter()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found[node.id] += 1
+        elif isinstance(node, ast.arg):
+            found[node.arg] += 1
+        elif isinstance(node, ast.FunctionDef) and node is not tree:
+            found[node.name] += 1
+    return found
 
 
 _WALKING = frozenset({"enumerate", "zip", "reversed", "iter", "list", "tuple"})
@@ -82,15 +100,18 @@ def _is_walked(chain: list[ast.AST]) -> bool:
     return isinstance(around, ast.For) and around.iter is node
 
 
-def _uses(tree: ast.FunctionDef, name: str) -> Iterator[list[ast.AST]]:
-    """The nodes around each use of a name, the innermost last."""
+@lru_cache(MOST_TREES)
+def _uses(tree: ast.FunctionDef) -> dict[str, list[list[ast.AST]]]:
+    """For each name the nodes around each use of it, the innermost last."""
+    found: dict[str, list[list[ast.AST]]] = {}
     stack: list[list[ast.AST]] = [[tree]]
     while stack:
         chain = stack.pop()
         node = chain[-1]
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
-            yield chain
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            found.setdefault(node.id, []).append(chain)
         stack += [[*chain, inner] for inner in ast.iter_child_nodes(node)]
+    return found
 
 
 def _ends(chain: list[ast.AST], known: Around, within: bool = False) -> bool:
@@ -150,7 +171,7 @@ def _computes(function: ast.FunctionDef | None, call: ast.Call, node: ast.AST) -
     name = dict(zip(map(id, call.args), names, strict=False)).get(id(node))
     if name is None or any(isinstance(n, ast.Yield | ast.YieldFrom) for n in ast.walk(function)):
         return False
-    uses = _uses(function, name)
+    uses = _uses(function).get(name, ())
     return all(not _is_walked(chain) and _ends(chain, NOTHING, True) for chain in uses)
 
 
