@@ -40,17 +40,23 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m tools.corpus", description=__doc__)
+    parser = corpus_parser("tools.corpus", __doc__ or "")
+    parser.add_argument("--repeat", type=int, default=1, metavar="N", help="best of N")
+    parser.add_argument("--jobs", type=int, default=1, help="programs at a time (for checks only)")
+    parser.add_argument("--plain", action="store_true", help="run under plain NumPy only")
+    parser.add_argument("--list", action="store_true", help="print the programs and end")
+    return parser
+
+
+def corpus_parser(module: str, about: str) -> argparse.ArgumentParser:
+    """What every tool of the corpus asks: which programs, where they are, where the page goes."""
+    parser = argparse.ArgumentParser(prog=f"python -m {module}", description=about)
     parser.add_argument("--manifest", type=Path, default=MANIFEST)
     parser.add_argument("--sources", type=Path, default=CACHE / "sources")
     parser.add_argument("--folder", type=Path, default=CACHE / "programs")
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="names or beginnings")
     parser.add_argument("--half", choices=HALVES)
-    parser.add_argument("--repeat", type=int, default=1, metavar="N", help="best of N")
-    parser.add_argument("--jobs", type=int, default=1, help="programs at a time (for checks only)")
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds for each process")
-    parser.add_argument("--plain", action="store_true", help="run under plain NumPy only")
-    parser.add_argument("--list", action="store_true", help="print the programs and end")
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the page there too")
     return parser
 

@@ -34,7 +34,8 @@ _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 @dataclass(frozen=True, slots=True)
 class Run:
     """One process: `inside` is the program's own time and `whole` the process's, in seconds;
-    `peak` is in bytes.  `error` is its last line on standard error, where it failed.
+    `peak` is in bytes.  `error` is its last line on standard error, where it failed; `samples` says
+    which files' code ran, where somebody looked (`corpus_where.py`).
     """
 
     inside: float
@@ -43,6 +44,7 @@ class Run:
     error: str
     results: dict[str, Any]
     stdout: str
+    samples: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,9 @@ def _read(done: subprocess.CompletedProcess[bytes], record: Path, whole: float) 
     # Written by the process that has just run here, so unpickling it is as safe as running it.
     results = pickle.loads((record / "results.pickle").read_bytes())
     stdout = done.stdout.decode(errors="replace")
-    return Run(seen["seconds"], whole - seen["saving"], seen["peak"], "", results, stdout)
+    looked = record / "samples.txt"
+    samples = looked.read_text(encoding="utf-8") if looked.exists() else ""
+    return Run(seen["seconds"], whole - seen["saving"], seen["peak"], "", results, stdout, samples)
 
 
 @contextmanager

@@ -3,10 +3,12 @@
 The materialised program calls `start` on its first line and `finish` on its last; a program that
 ends by `sys.exit()` is finished on the way out.  What was seen is written to the folder named by
 `CORPUS_RECORD`: the results with NumPy's pickles, then `record.json` with the times in seconds and
-the peak memory in bytes.
+the peak memory in bytes.  Where `CORPUS_SAMPLER` names the library made of `sampler.c`, it looks
+at every tick of the CPU's clock where the program is (`samples.txt`).
 """
 
 import atexit
+import ctypes
 import json
 import os
 import pickle
@@ -26,6 +28,9 @@ drawn = []
 def start():
     """The program begins now."""
     atexit.register(_finish_late)
+    if os.environ.get("CORPUS_SAMPLER"):
+        _state["sampler"] = ctypes.CDLL(os.environ["CORPUS_SAMPLER"])
+        _state["sampler"].begin()
     _state["start"] = time.perf_counter()
 
 
@@ -50,6 +55,8 @@ def finish(namespace):
     }
     seconds = time.perf_counter() - _state["start"]
     peak = _peak()
+    if sampler := _state.get("sampler"):
+        sampler.end(str(Path(os.environ["CORPUS_RECORD"], "samples.txt")).encode())
     begun = time.perf_counter()
     if drawn:
         results["drawn()"] = _converted(drawn)

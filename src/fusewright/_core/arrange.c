@@ -337,6 +337,26 @@ static PyObject *swapped(PyObject *handle, PyObject *const *given, Py_ssize_t ma
     return turned_view(handle, shape, order);
 }
 
+/* ---- in reverse ---------------------------------------------------------------------------------- */
+
+/* `np.flip(x)`, `np.flip(x, axis)`: a region with steps of -1. */
+static PyObject *flipped(PyObject *handle, PyObject *const *given, Py_ssize_t many)
+{
+    PyObject *shape = handle_shape(handle), *link = view_link_of(handle);
+    int rank = shape && PyTuple_GET_SIZE(shape) <= MOST_DIMS / 2 ? (int)PyTuple_GET_SIZE(shape) : 0;
+    int all = many == 0 || (many == 1 && given[0] == Py_None), axis = all || many > 1 ? -1 : axis_of(given[0], rank);
+    if (rank == 0 || (!all && axis < 0) || (link != NULL && !is_slice(link)))
+        return NULL;
+    Region region = {.places = rank, .dims = rank};
+    for (int d = 0; d < rank; d++) {
+        Py_ssize_t extent = as_size(PyTuple_GET_ITEM(shape, d));
+        int turns = extent > 0 && (all || d == axis);
+        region.extent[d] = extent;
+        region.place[d] = turns ? (Place){d, extent - 1, -1} : (Place){d, 0, 1};
+    }
+    return view_of_region(handle, &region);
+}
+
 /* ---- the class of functions ---------------------------------------------------------------------- */
 
 typedef PyObject *Arrange(PyObject *handle, PyObject *const *given, Py_ssize_t many);
@@ -383,7 +403,7 @@ static PyObject *iterated(PyObject *handle, PyObject *const *given, Py_ssize_t m
     return many == 0 && spot_of(handle, &spot) && spot.dims > 0 ? rows_new(handle, spot.extent[0]) : NULL;
 }
 
-static Arrange *const arrangements[] = {reshaped, flattened, transposed, swapped, copied, iterated, conjugates};
+static Arrange *const arrangements[] = {flipped, reshaped, flattened, transposed, swapped, copied, iterated, conjugates};
 enum { ARRANGEMENTS = sizeof arrangements / sizeof *arrangements };
 
 /* Arrangement(which, general): a view of the first argument; NULL without an error leaves it to `general`. */

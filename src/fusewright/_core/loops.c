@@ -5,7 +5,8 @@
 
 #include "loops.h"
 
-#define KNOWN 256       /* loops that are remembered */
+#define KNOWN 256       /* loops that are remembered: a power of two */
+#define NEAR 8          /* places where one may be: two in turn must not drive each other out */
 #define FEW (1 << 12)   /* elements that are worth no thought about the order of dims */
 #define LONG 64         /* elements of a row that is worth a call */
 #define ALONE (1 << 13) /* elements for which other threads may run meanwhile */
@@ -80,12 +81,18 @@ static const Known *known_loop(PyObject *function, const Spot *const *spot, int 
     for (int k = 0; k <= many; k++)
         type[k] = number_of_type[spot[k]->dtype];
     memcpy(&word, type, sizeof word);
-    Known *found = &known[(((uintptr_t)function >> 4) ^ word * 0x9E3779B1u >> 20) % KNOWN];
-    if (found->function != function || memcmp(found->type, type, sizeof type) != 0) {
-        found->function = function;
-        memcpy(found->type, type, sizeof type);
-        look_up(found, many);
+    uint32_t first = ((uint32_t)((uintptr_t)function >> 4) * 0x9E3779B1u ^ word * 0x85EBCA6Bu) >> 16;
+    Known *found = NULL;
+    for (uint32_t k = 0; k < NEAR; k++) {
+        found = &known[(first + k) % KNOWN];
+        if (found->function == function && memcmp(found->type, type, sizeof type) == 0)
+            return found;
+        if (found->function == NULL)
+            break;
     }
+    found->function = function;
+    memcpy(found->type, type, sizeof type);
+    look_up(found, many);
     return found;
 }
 

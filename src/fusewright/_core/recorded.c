@@ -45,7 +45,7 @@ static PyObject *common_shape(PyObject *a, PyObject *b)
     return shape;
 }
 
-static int weak_kind(PyObject *object)
+int weak_kind(PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
     for (int kind = 0; kind < WEAK_KINDS; kind++)
@@ -225,6 +225,9 @@ PyObject *quick_two(Op *op, PyObject *left, PyObject *right)
         if (result != NULL || PyErr_Occurred())
             return result;
     }
+    PyObject *made = left_is || right_is ? two_at_hand(op, left, right) : NULL;
+    if (made != NULL || PyErr_Occurred())
+        return made;
     if (left_is && right_is) {
         /* Each is held: whatever may run Python lets other threads replace it. */
         Node *a = (Node *)Py_XNewRef(handle_node(left));
@@ -260,8 +263,11 @@ PyObject *quick_one(Op *op, PyObject *operand)
         Py_XDECREF(held);
         return made;
     }
+    PyObject *result = is_plain(operand) ? one_at_hand(op, operand) : NULL;
+    if (result != NULL || PyErr_Occurred())
+        return result;
     Node *node = is_plain(operand) ? (Node *)Py_XNewRef(handle_node(operand)) : NULL;
-    PyObject *result = node ? of_one(op, node) : NULL;
+    result = node ? of_one(op, node) : NULL;
     Py_XDECREF(node);
     return result;
 }

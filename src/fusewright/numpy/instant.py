@@ -54,7 +54,7 @@ def quick(module: str, exports: dict[str, Any]) -> dict[str, Any]:
             made[name] = at_once(function, exports[name], **limits(name, limit))
     for name in () if module else WRITERS:
         made[name] = in_place(getattr(home, name), exports[name], MOVED)
-    for name in () if module else ARRANGEMENTS[:4]:  # functions, too (`np.copy` keeps the layout)
+    for name in () if module else ARRANGEMENTS[:5]:  # functions, too (`np.copy` keeps the layout)
         made[name] = arrangement(name, exports[name])
     for name in () if module else FILLS:
         function = INSTEAD.get(name, getattr(home, name))

@@ -50,7 +50,7 @@ CONVERTED = 512
 """Elements that are converted at once: more are worth waiting for what uses them."""
 WRITERS = {"fill": 1 << 15, "sort": SEVERAL, "partition": SEVERAL, "put": SEVERAL}
 """Methods that write into their array, and of up to how many elements at once."""
-ARRANGEMENTS = ("reshape", "ravel", "transpose", "swapaxes", "copy", "__iter__", "conj")
+ARRANGEMENTS = ("flip", "reshape", "ravel", "transpose", "swapaxes", "copy", "__iter__", "conj")
 ATTRIBUTES = ("shape", "ndim", "size", "dtype", "T", "real", "imag")
 """In the order the core knows them in."""
 
@@ -209,7 +209,7 @@ def quicken(methods: type) -> None:
     if "__len__" in vars(methods):
         methods._length = vars(methods)["__len__"]  # type: ignore[attr-defined]
         del methods.__len__  # type: ignore[attr-defined]
-    for name in ARRANGEMENTS:
+    for name in ARRANGEMENTS[1:]:  # `flip` is no method
         setattr(methods, name, arrangement(name, vars(methods)[name]))
     methods.conjugate = vars(methods)["conj"]  # type: ignore[attr-defined]
     for name in (
