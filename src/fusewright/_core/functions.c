@@ -76,10 +76,12 @@ static int read_into(Function *function, PyObject *const *given, Py_ssize_t coun
            || (is_plain(into->where) && Py_TYPE(into->where) != scalar_class && handle_dtype(into->where) == dtype_bool);
 }
 
-static int are_recorded(PyObject *const *given, int count)
+/* Whether Python's answer without `out` fills in the table of types: of arrays of NumPy's it is those of the target's. */
+static int are_recorded(PyObject *const *given, int count, PyObject *out)
 {
     for (int i = 0; i < count; i++)
-        if (!is_plain(given[i]) && !is_known_number(given[i]))
+        if (!is_plain(given[i]) && !is_known_number(given[i])
+            && !(Py_IS_TYPE(given[i], numpy_array) && dtype_of_array(given[i]) == handle_dtype(out)))
             return 0;
     return 1;
 }
@@ -136,7 +138,7 @@ int put_into(PyObject *out, PyObject *value)
 static PyObject *call_into(Function *function, PyObject *const *given, Into *into)
 {
     PyObject *value = quick_of(function->op, given, function->arity);
-    if (value == NULL && !PyErr_Occurred() && are_recorded(given, function->arity))
+    if (value == NULL && !PyErr_Occurred() && are_recorded(given, function->arity, into->out))
         value = by_general(function, given, (size_t)function->arity, NULL);
     if (value != NULL && into->where != NULL)
         Py_SETREF(value, goes_into(value, into->out) ? selected(into, value) : NULL);

@@ -41,9 +41,9 @@ PyObject *with_number(Op *op, Node *node, PyObject *number, int left_is);
 
 int weak_kind(PyObject *number); /* of Python's; -1 of any other object */
 
-/* at_hand.c: the same of small values in memory */
-PyObject *one_at_hand(Op *op, PyObject *operand);
-PyObject *two_at_hand(Op *op, PyObject *left, PyObject *right);
+/* eager.c: the same of small values in memory */
+PyObject *one_eagerly(Op *op, PyObject *operand);
+PyObject *two_eagerly(Op *op, PyObject *left, PyObject *right);
 
 /* turned.c */
 static inline int is_turned(PyObject *plain)

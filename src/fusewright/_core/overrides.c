@@ -18,15 +18,16 @@ static PyObject *override_call(PyObject *self, PyObject *const *given, size_t fl
     Override *override = (Override *)self;
     Py_ssize_t many = PyVectorcall_NARGS(flags);
     int plain = many == 5 && (names == NULL || PyTuple_GET_SIZE(names) == 0), holds = 0;
+    int is_number = plain && is_numpy_number(given[3]); /* to which an array of ours never is NumPy's */
     for (Py_ssize_t i = 3; i < many; i++)
         holds |= is_plain(given[i]);
-    if (holds && PyUnicode_Check(given[2]) && PyUnicode_Compare(given[2], call_name) == 0) {
+    if (holds && !is_number && PyUnicode_Check(given[2]) && PyUnicode_Compare(given[2], call_name) == 0) {
         PyObject *result = plain_call(given[1], given + 3, (size_t)(many - 3), names, MOST_INPUTS, IS_OPERATOR);
         if (result != NULL || PyErr_Occurred())
             return result;
     }
     if (plain && !is_plain(given[3]) && is_plain(given[4])
-        && (is_numpy_number(given[3]) || Py_IS_TYPE(given[3], numpy_array))
+        && (is_number || Py_IS_TYPE(given[3], numpy_array))
         && PyUnicode_Check(given[2]) && PyUnicode_Compare(given[2], call_name) == 0) {
         PyObject *op = PyDict_GetItemWithError(override->ops, given[1]);
         if (op != NULL)

@@ -225,7 +225,7 @@ PyObject *quick_two(Op *op, PyObject *left, PyObject *right)
         if (result != NULL || PyErr_Occurred())
             return result;
     }
-    PyObject *made = left_is || right_is ? two_at_hand(op, left, right) : NULL;
+    PyObject *made = left_is || right_is ? two_eagerly(op, left, right) : NULL;
     if (made != NULL || PyErr_Occurred())
         return made;
     if (left_is && right_is) {
@@ -263,7 +263,7 @@ PyObject *quick_one(Op *op, PyObject *operand)
         Py_XDECREF(held);
         return made;
     }
-    PyObject *result = is_plain(operand) ? one_at_hand(op, operand) : NULL;
+    PyObject *result = is_plain(operand) ? one_eagerly(op, operand) : NULL;
     if (result != NULL || PyErr_Occurred())
         return result;
     Node *node = is_plain(operand) ? (Node *)Py_XNewRef(handle_node(operand)) : NULL;

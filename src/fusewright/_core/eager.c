@@ -101,7 +101,7 @@ static PyObject *computed(Op *op, const Spot **spots, int many, Spot *result)
 }
 
 /* left op right, one of them an array; NULL without an error where it is recorded. */
-PyObject *two_at_hand(Op *op, PyObject *left, PyObject *right)
+PyObject *two_eagerly(Op *op, PyObject *left, PyObject *right)
 {
     Operand a, b;
     Spot result;
@@ -117,7 +117,7 @@ PyObject *two_at_hand(Op *op, PyObject *left, PyObject *right)
     return dtype != UNKNOWN && meet(&a.spot, &b.spot, &result) && runs_at_once() ? computed(op, spots, 2, &result) : NULL;
 }
 
-PyObject *one_at_hand(Op *op, PyObject *operand)
+PyObject *one_eagerly(Op *op, PyObject *operand)
 {
     Operand a;
     if (small_elements() == 0 || !take_array(&a, operand))
