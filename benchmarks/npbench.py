@@ -42,7 +42,7 @@ class Worker:
     """A process that calls one program when it is told to."""
 
     def __init__(self, words: Sequence[str], program: Path, sources: Path, size: str) -> None:
-        self._errors = tempfile.TemporaryFile("w+")
+        self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115
         command = [sys.executable, *words, str(WORKER), str(program), str(sources), size]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True
@@ -52,7 +52,10 @@ class Worker:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
     ) -> None:
         self._process.kill()
         self._process.communicate()

@@ -2,9 +2,9 @@
 
     python npbench_worker.py DESCRIPTION SOURCES SIZE
 
-A line `call` on standard input calls it once and answers `done SECONDS`; `turn` rests, calls it once
-and then for `TURN` seconds, and answers with the seconds of each of those calls; `save PATH` keeps
-what a call returned and wrote.
+A line `call` on standard input calls it once and answers `done SECONDS`; `turn` rests, calls it
+once and then for `TURN` seconds, and answers with the seconds of each of those calls; `save PATH`
+keeps what a call returned and wrote.
 """
 
 import gc

@@ -1,12 +1,12 @@
 """Where the programs of the corpus spend their time under plain NumPy, and what that leaves to win:
 `python -m tools.corpus_where --sources FOLDER`.
 
-Each program runs once more with a sampler (`benchmarks/corpus/sampler.c`, built with the system's
-compiler), which looks at every tick of the main thread's CPU clock (1 to 4 ms) which file's code is running.  From
-the shares follows a bound: how much faster the program would be if what NumPy, its BLAS and the C
-library do, for arrays of every size, took a quarter of its time, or none at all.  The rest is Python
-and other libraries, which Fusewright leaves alone.  Beside it stands the same under Fusewright with
-code on disk, where the time in its core and in compiled code is told apart.
+Each program runs with a sampler (`benchmarks/corpus/sampler.c`, built with the system's compiler),
+which looks at every tick of the main thread's CPU clock (1 to 4 ms) which file's code is running.
+From the shares follows a bound: how much faster the program would be if what NumPy, its BLAS and
+the C library do, for arrays of every size, took a quarter of its time, or none at all.  The rest is
+Python and other libraries, which Fusewright leaves alone.  Beside it stands the same under
+Fusewright with code on disk, where the time in its core and in compiled code is told apart.
 """
 
 from __future__ import annotations
@@ -89,12 +89,17 @@ def _looked_at(programs: Sequence[Program], asked: argparse.Namespace) -> Iterat
         subprocess.run(command, check=True)
         os.environ["CORPUS_SAMPLER"] = str(library)
         for program in programs:
-            entry, cache = materialise(program, asked.sources, asked.folder), Path(folder, program.name)
+            entry, cache = (
+                materialise(program, asked.sources, asked.folder),
+                Path(folder, program.name),
+            )
             runs = [run_once(program, entry, kind, cache, asked.timeout) for kind in KINDS]
             if not any(run.error for run in runs):
                 plain, ours = (spent(run.samples, run.inside) for run in (runs[0], runs[-1]))
                 looked = Looked(program, plain, ours)
-                print(program.name, looked.plain.parts, looked.ours.parts, file=sys.stderr, flush=True)
+                print(
+                    program.name, looked.plain.parts, looked.ours.parts, file=sys.stderr, flush=True
+                )
                 yield looked
 
 

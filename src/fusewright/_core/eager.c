@@ -4,10 +4,6 @@
 #include "loops.h"
 #include "ops.h"
 
-/* Elements.  More of them are better kept for a kernel: of 4,000 a chain of five operations takes twice as long one by
-   one. */
-#define FEW (1 << 11)
-
 typedef struct {
     Spot spot;
     char word[16]; /* of a number */

@@ -91,7 +91,12 @@ int64_t reach(PyObject *index, const Spot *spot); /* at most so many elements it
 PyObject *sum_now(PyObject *left, PyObject *right, int is_mean); /* sums.c: of one or of products; NULL likewise */
 PyObject *dot_now(PyObject *left, PyObject *right); /* sums.c: also of a vector and a number; NULL likewise */
 PyObject *numpy_number(const char *at, int dtype); /* NULL without an error where NumPy's table is not known */
-PyObject *turned_view(PyObject *handle, PyObject *shape, const int *order); /* arrange.c: a transposed view */
+void spread_out(PyObject *const **given, Py_ssize_t *many);                 /* arrange.c: `f(a, b)` or `f((a, b))` */
+PyObject *turned_view(PyObject *handle, PyObject *shape, const int *order); /* axes.c: a transposed view */
+/* axes.c: methods and functions with their arguments; NULL, without an error, where Python has to look */
+PyObject *transposed(PyObject *handle, PyObject *const *given, Py_ssize_t many);
+PyObject *swapped(PyObject *handle, PyObject *const *given, Py_ssize_t many);
+PyObject *flipped(PyObject *handle, PyObject *const *given, Py_ssize_t many);
 PyObject *rows_new(PyObject *handle, Py_ssize_t count); /* rows.c: an iterator */
 Memory *own_memory(Handle *root, int is_step); /* moves.c: that may be written in at once, by a library step; NULL: none */
 Memory *shared_memory(Handle *root); /* the same of memory that others see, too */

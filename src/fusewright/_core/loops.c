@@ -7,7 +7,6 @@
 
 #define KNOWN 256       /* loops that are remembered: a power of two */
 #define NEAR 8          /* places where one may be: two in turn must not drive each other out */
-#define FEW (1 << 12)   /* elements that are worth no thought about the order of dims */
 #define LONG 64         /* elements of a row that is worth a call */
 #define ALONE (1 << 13) /* elements for which other threads may run meanwhile */
 

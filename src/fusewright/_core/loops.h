@@ -5,6 +5,9 @@
 
 #include "library.h"
 
+/* Elements: worth no thought about the order of dims, and computed one operation at a time.  Of 4,000 a chain of five
+   operations takes twice as long so as in a kernel. */
+#define FEW (1 << 11)
 #define MOST_SPOTS 4 /* of a loop: three operands and a result */
 
 int loop_over(PyObject *function, const Spot *const *spot, int many); /* the last of them is the result: 1 done, 0 not */

@@ -31,9 +31,10 @@ ONE: dict[str, Callable[[Any, Any], Any]] = {
 DTYPES = ("f8", "f4", "f2", "i8", "i4", "u1", "u4", "?", "c16", "c8")
 VIEWS: dict[str, Callable[[Any], Any]] = {
     "row": lambda m: m[3], "column": lambda m: m[:, 2], "part": lambda m: m[5:9, 1:6],
-    "turned": lambda m: m[5:9, 1:6].T, "backwards": lambda m: m[::-1][:4], "steps": lambda m: m[::20, ::2],
-    "row of one": lambda m: m[4:5], "column of one": lambda m: m[:6, 3:4], "end": lambda m: m[70:70],
+    "turned": lambda m: m[5:9, 1:6].T, "backwards": lambda m: m[::-1][:4],
+    "steps": lambda m: m[::20, ::2], "one row": lambda m: m[4:5], "end": lambda m: m[70:70],
     "last": lambda m: m[..., -1], "flat": lambda m: m.reshape(-1)[:30],
+    "one column": lambda m: m[:6, 3:4],
 }  # fmt: skip
 NUMBERS = (2, 2.5, -1, True, 1j, np.float64(0.5), np.float32(3), np.int64(-2), np.uint8(3), 0, 0.0)
 
@@ -60,8 +61,10 @@ def outcome(function: Callable[[], Any]) -> Any:
     try:
         with np.errstate(all="ignore"):
             value = function()
-    except Exception as error:  # of NumPy's class, whatever it is
-        return next(kind for kind in type(error).__mro__ if kind.__module__ in ("builtins", "numpy"))
+    except Exception as error:  # noqa: BLE001
+        return next(
+            kind for kind in type(error).__mro__ if kind.__module__ in ("builtins", "numpy")
+        )
     array = np.asarray(value)
     bits = np.where(np.isnan(array), 7, array) if array.dtype.kind in "fc" else array
     signs = np.signbit(bits.real) if array.dtype.kind in "fc" else 0
