@@ -219,19 +219,42 @@ static PyObject *set_places(PyObject *module, PyObject *given)
     return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
-/* places(): how many records have passed since they were set, how many of them from the last place, where that is, and
-   the id of its frame */
-static PyObject *get_places(PyObject *module, PyObject *none)
+/* (code, instruction) of each place: a list. */
+static PyObject *listed(const Place *places, int count)
 {
-    (void)module, (void)none;
-    PyObject *list = PyList_New(depth);
-    for (int i = 0; list != NULL && i < depth; i++) {
-        PyObject *place = Py_BuildValue("(Oi)", seen[i].code, seen[i].at);
+    PyObject *list = PyList_New(count);
+    for (int i = 0; list != NULL && i < count; i++) {
+        PyObject *place = Py_BuildValue("(Oi)", places[i].code, places[i].at);
         if (place == NULL)
             Py_CLEAR(list);
         else
             PyList_SET_ITEM(list, i, place);
     }
+    return list;
+}
+
+/* frames(frame): where it and all around it stand, outermost first; none where they are too many */
+static PyObject *frames_of(PyObject *module, PyObject *frame)
+{
+    (void)module;
+    Place found[DEEPEST];
+    if (!PyFrame_Check(frame)) {
+        PyErr_SetString(PyExc_TypeError, "frames of a frame");
+        return NULL;
+    }
+    int count = all_places((PyFrameObject *)frame, found);
+    PyObject *list = listed(found, count);
+    for (int i = 0; i < count; i++)
+        Py_DECREF(found[i].code);
+    return list;
+}
+
+/* places(): how many records have passed since they were set, how many of them from the last place, where that is, and
+   the id of its frame */
+static PyObject *get_places(PyObject *module, PyObject *none)
+{
+    (void)module, (void)none;
+    PyObject *list = listed(seen, depth);
     PyObject *found = list ? Py_BuildValue("(niNN)", passed, same, list, PyLong_FromVoidPtr(innermost)) : NULL;
     passed = 0;
     return found;
@@ -255,6 +278,7 @@ static PyObject *set_folders(PyObject *module, PyObject *given)
 PyMethodDef place_methods[] = {
     {"set_places", set_places, METH_VARARGS, "Where the last record stood: those further on need not be told of."},
     {"places", get_places, METH_NOARGS, "How many records have passed so, and where the last one stood."},
+    {"frames", frames_of, METH_O, "Where a frame and all around it stand, outermost first."},
     {"set_folders", set_folders, METH_O, "The package's folder, and those in it that are users'."},
     {NULL},
 };

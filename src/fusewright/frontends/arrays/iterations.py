@@ -119,6 +119,9 @@ def wrapped(before: list[Place], now: list[Place]) -> Loop | None:
 def frames(innermost: FrameType | None) -> list[Place]:
     """Where every frame stands, outermost first; nothing where they are too many."""
     found: list[Place] = []
+    if native is not None and innermost is not None:
+        found = native.frames(innermost)
+        return found
     frame = innermost
     while frame is not None:
         found.append((frame.f_code, frame.f_lasti))
@@ -348,9 +351,15 @@ class Schedule:
         """Whether the program has left the loop and has not been seen in it again."""
         return self._strayed > 0 and self._counted == _steady_flushes()
 
-    def after_value(self, length: int, frame: FrameType | None) -> int:
-        """Somebody asked for a value inside the loop: iterations are counted from here."""
-        self._frame, self._before = id(frame), frames(frame)
+    def after_value(self, length: int) -> int | None:
+        """Somebody asked for a value: inside the loop, iterations are counted from here; None where
+        the program has left it.
+        """
+        frame = recording_frame()
+        places = frames(frame)
+        if not self._is_inside(places):
+            return None
+        self._frame, self._before = id(frame), places
         if self.watching or not self.length:
             return -1
         if length >= self.length - self.period // 2:
@@ -363,13 +372,10 @@ class Schedule:
         must = self.loop is not None and due >= 0
         return due + 2 * self.period + 16 if must else sys.maxsize
 
-    def is_inside(self, frame: FrameType | None) -> bool:
+    def _is_inside(self, places: list[Place]) -> bool:
         """Whether the program is still in its loop."""
         loop = self.loop
-        if loop is None:
-            return False
-        places = frames(frame)
-        if len(places) <= loop.depth:
+        if loop is None or len(places) <= loop.depth:
             return False
         code, here = places[loop.depth]
         return code is loop.code and loop.start <= here <= loop.end

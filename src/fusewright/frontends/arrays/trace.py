@@ -262,8 +262,8 @@ def _value_was_asked_for() -> None:
             prune()  # the dead keep what they would have read
     elif len(pending) <= FEW and _schedule.is_idle():
         forget_loop()
-    elif _schedule.is_inside(frame := recording_frame()):
-        _look_from(_schedule.after_value(len(pending), frame))
+    elif (due := _schedule.after_value(len(pending))) is not None:
+        _look_from(due)
     else:
         _leave_loop()
     _let_pass()
