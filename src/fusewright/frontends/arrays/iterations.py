@@ -118,18 +118,14 @@ def wrapped(before: list[Place], now: list[Place]) -> Loop | None:
 
 def frames(innermost: FrameType | None) -> list[Place]:
     """Where every frame stands, outermost first; nothing where they are too many."""
-    found: list[Place] = []
-    if native is not None and innermost is not None:
-        found = native.frames(innermost)
-        return found
     frame = innermost
-    while frame is not None:
+    found: list[Place] = [] if native is None or frame is None else native.frames(frame)
+    while frame is not None and native is None:
         found.append((frame.f_code, frame.f_lasti))
         frame = frame.f_back
         if len(found) > DEEPEST:
             return []
-    found.reverse()
-    return found
+    return found[::-1] if native is None else found
 
 
 class Schedule:
