@@ -5,8 +5,8 @@
 
 #include "library.h"
 
-/* Elements: worth no thought about the order of dims, and computed one operation at a time.  Of 4,000 a chain of five
-   operations takes twice as long so as in a kernel. */
+/* Elements: so many are worth no thought about the order of dims, and are computed one operation at a time.  A chain of
+   five operations on 4,000 takes twice as long this way as in a kernel. */
 #define FEW (1 << 11)
 #define MOST_SPOTS 4 /* of a loop: three operands and a result */
 
