@@ -144,7 +144,8 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="keep no result file")
     parser.add_argument("names", nargs="*")
     chosen = parser.parse_args()
-    about = f"NPBench at {COMMIT[:7]}, its NumPy versions unchanged: `python {' '.join(sys.argv)}`."
+    how = "`python benchmarks/npbench.py --sources FOLDER`"
+    about = f"NPBench at {COMMIT[:7]}, its NumPy versions unchanged: {how}."
     report = Report("npbench", about, chosen.quick, None)
     for size in chosen.sizes:
         ratios = _section(report, size, chosen)
