@@ -243,7 +243,7 @@ PROSE = (
     (r"have worked\n\S+ and (\S+) times", "corpus", r"inside, cold \| ([\d.]+)×", True),
     (r"results, in (\S+) and", "corpus_unseen", r"again\n(?s:.*?)third process \| ([\d.]+)×", True),
     (r"results, in \S+ and\n(\S+) times", "corpus_unseen", r"again\n(?s:.*?)cold \| (\S+)×", True),
-    (r"run (\S+) times as fast as with NumPy", "npbench", r"S: geometric mean \|.*\| (\S+)x", False),
+    (r"run (\S+) times as fast as with", "npbench", r"S: geometric mean \|.*\| (\S+)x", False),
     (r"size S and (\S+) times at", "npbench", r"M: geometric mean \|.*\| (\S+)x", False),
     (r"size M\n\((\S+) to", "npbench", r"M: least \|.*\| (\S+)x", False),
     (r"size M\n\(\S+ to (\S+) times", "npbench", r"compute .*(59\.11)×", False),
