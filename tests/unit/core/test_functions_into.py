@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -151,4 +152,5 @@ def test_the_core_does_it_alone(name: str) -> None:
                 sys.setprofile(None)
             if not called:
                 break
+            time.sleep(0.05)  # on a busy machine what is compiled beside takes its time
     assert not called
