@@ -109,6 +109,12 @@ def _particles_leave() -> Any:
     return step
 
 
+def _with_numpys(call: Callable[[Any, Any], Any]) -> Any:
+    """Of an array of ours and one of NumPy's of the same type, no call without `out` before."""
+    x, plain = fw.asarray(np.zeros(2000), copy=True), np.linspace(0, 1, 2000)
+    return lambda: call(x, plain)
+
+
 def _into(call: Callable[[Any, Any], Any]) -> Any:
     a, out = (fw.asarray(np.linspace(0, 1, 2000), copy=True) for _ in range(2))
     return lambda: call(a, out)
@@ -116,6 +122,9 @@ def _into(call: Callable[[Any, Any], Any]) -> Any:
 
 BY_THE_CORE: dict[str, Callable[[], Any]] = {
     "masks beside numbers": _particles_leave,
+    "NumPy's operand": lambda: _with_numpys(lambda x, plain: fnp.fmax(x, plain, x)),
+    "flip": lambda: _into(lambda a, out: fnp.flip(a)),
+    "flip of an axis": lambda: _into(lambda a, out: fnp.flip(a, 0)),
     "clip": lambda: _into(lambda a, out: a.clip(0.2, 0.7, out=out)),
     "cumsum": lambda: _into(lambda a, out: fnp.cumsum(a, out=out)),
     "method": lambda: _into(lambda a, out: a.cumprod(out=out)),

@@ -270,3 +270,10 @@ def test_iterations_that_wait_for_a_whole_array_are_computed_one_by_one(step: st
     trace.forget_loop()
     assert max(lengths) <= trace.EARLY + 3 * 12
     assert max(lengths[20:]) <= 2 * 12
+
+
+def test_the_core_sees_the_frames_that_python_sees(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = sys._getframe()
+    by_the_core = frames(frame)[:-1]  # this frame goes on
+    monkeypatch.setattr(iterations, "native", None)
+    assert frames(frame)[:-1] == by_the_core != []
