@@ -26,9 +26,7 @@ static int take_array(Operand *operand, PyObject *handle)
     Spot *spot = &operand->spot;
     if (!spot_in_memory(handle, spot) || spot->dims == 0 || (spot->dims > 1 && !lies_in_order(handle, spot)))
         return 0;
-    int64_t elements = 1;
-    for (int d = 0; d < spot->dims; d++)
-        elements *= spot->extent[d];
+    int64_t elements = elements_at(spot);
     return 0 < elements && elements <= FEW;
 }
 
@@ -75,16 +73,15 @@ static PyObject *exact_loop(Op *op, const Spot *const *spots, int many)
 
 static PyObject *computed(Op *op, const Spot **spots, int many, Spot *result)
 {
-    Py_ssize_t elements = 1;
-    for (int d = result->dims - 1; d >= 0; elements *= result->extent[d--])
-        result->stride[d] = elements * dtypes[result->dtype].itemsize;
+    Py_ssize_t size = dtypes[result->dtype].itemsize, elements = (Py_ssize_t)elements_at(result);
+    pack(result->stride, result->extent, result->dims, size);
     spots[many] = result;
     PyObject *function = elements <= FEW ? exact_loop(op, spots, many) : NULL;
     if (function == NULL)
         return NULL;
     for (int k = 0; k < many; k++)
         Py_XINCREF(spots[k]->memory); /* allocating may run Python */
-    PyObject *memory = allocate(elements * dtypes[result->dtype].itemsize), *made = NULL;
+    PyObject *memory = allocate(elements * size), *made = NULL;
     if (memory != NULL) {
         result->at = ((Memory *)memory)->at;
         if (loop_over(function, spots, many) && !PyErr_Occurred())

@@ -86,6 +86,20 @@ static int spot_of_view(PyObject *view, int depth, Spot *spot)
                             : region_of_link(link, &region) && spot_in(&whole, &region, spot);
 }
 
+void pack(Py_ssize_t *packed, const Py_ssize_t *extent, int dims, Py_ssize_t size)
+{
+    for (int d = dims - 1; d >= 0; size *= extent[d--])
+        packed[d] = size;
+}
+
+int64_t elements_at(const Spot *spot)
+{
+    int64_t count = 1;
+    for (int d = 0; d < spot->dims; d++)
+        count *= spot->extent[d];
+    return count;
+}
+
 int spot_in_memory(PyObject *handle, Spot *spot)
 {
     if (Py_IS_TYPE(handle, array_class))

@@ -37,6 +37,8 @@ typedef struct {
 int lies_packed(int dims, const Py_ssize_t *extent, const Py_ssize_t *stride, Py_ssize_t step); /* in C order, without gaps */
 int is_dense(const Spot *spot); /* the same of what lies there */
 int read_shape(PyObject *shape, Py_ssize_t *extents); /* arrange.c: how many dims; -1 where there are too many */
+int64_t elements_at(const Spot *spot);
+void pack(Py_ssize_t *packed, const Py_ssize_t *extent, int dims, Py_ssize_t size); /* strides of elements in C order */
 int spot_in(const Spot *whole, const Region *region, Spot *spot); /* where a region of it is; 0 where it is none of it */
 int spot_of_leaf(Node *node, Spot *spot); /* 0 of what is none */
 int spot_in_memory(PyObject *handle, Spot *spot); /* of a plain handle, without a node for a view; 0 where it is not */

@@ -224,13 +224,6 @@ static char *staging(void) /* for as many elements as are moved at once, of the 
     return room;
 }
 
-/* Strides of elements in C order. */
-static void pack(Py_ssize_t *packed, const Py_ssize_t *extent, int dims, Py_ssize_t size)
-{
-    for (int d = dims - 1; d >= 0; size *= extent[d--])
-        packed[d] = size;
-}
-
 /* The first byte of a value in memory and the one behind the last. */
 static void ends_of(const Spot *spot, char **first, char **last)
 {
@@ -248,14 +241,6 @@ static int overlap(const Spot *one, const Spot *other)
     ends_of(one, &first[0], &last[0]);
     ends_of(other, &first[1], &last[1]);
     return first[0] < last[1] && first[1] < last[0];
-}
-
-static int64_t elements_at(const Spot *spot)
-{
-    int64_t count = 1;
-    for (int d = 0; d < spot->dims; d++)
-        count *= spot->extent[d];
-    return count;
 }
 
 static int broadcasts(const Spot *value, const Spot *target)
