@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 from _queue import Empty, SimpleQueue  # `queue` has a priority queue too, which loads `heapq`
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextvars import copy_context
 from functools import partial
 from time import monotonic
@@ -22,6 +22,11 @@ Job = Callable[[], object]
 
 NICE = 10
 """The compiling thread gives way to those that compute."""
+TURN = 2e-4
+"""Seconds for which the thread keeps the interpreter's lock while the program waits for it (Python:
+5e-3).  The program gives it up in each of NumPy's loops: 10 000 sums of 150 x 150 beside 0.3 s of
+compiling take 0.28 s with Python's, 0.14 with ours, and 0.12 alone.
+"""
 MOMENT = 0.002  # seconds
 LONGEST_IMPORT = 2.0
 """Seconds that an import may take when the process ends; a job that only imports is stopped."""
@@ -58,9 +63,23 @@ def _do_next() -> None:
     job = _jobs.get()
     _working = True
     if not _ended:
-        job()
+        with _short_turns():
+            job()
     del job  # what it holds must not wait for the next one
     _working = _ended
+
+
+@contextlib.contextmanager
+def _short_turns() -> Iterator[None]:
+    """The program does not wait for us; what it sets itself meanwhile stays."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(min(before, TURN))
+    ours = sys.getswitchinterval()
+    try:
+        yield
+    finally:
+        if sys.getswitchinterval() == ours:
+            sys.setswitchinterval(before)
 
 
 def wait() -> None:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
+
+import pytest
+from fusewright.runtime import background
 
 PROGRAM = """
 import atexit, importlib, sys, threading
@@ -74,3 +78,31 @@ def test_an_import_is_not_stopped_in_its_middle(tmp_path: Path) -> None:
     command = [sys.executable, "-c", ENDS_MEANWHILE]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "imported\n", "")
+
+
+def waited() -> float:
+    """Python's turns when nothing is compiled any more: the last job lets us go a moment before."""
+    background.wait()
+    while background._working:
+        time.sleep(0.001)
+    return sys.getswitchinterval()
+
+
+def test_the_lock_is_given_up_often_while_something_is_compiled() -> None:
+    before, seen = waited(), []
+    background.submit(lambda: seen.append(sys.getswitchinterval()))
+    assert waited() == before
+    assert seen == [pytest.approx(background.TURN)]
+
+
+def test_turns_that_the_program_asks_for_stay() -> None:
+    before, seen = waited(), []
+    try:
+        background.submit(lambda: sys.setswitchinterval(0.003))
+        assert waited() == pytest.approx(0.003)
+        sys.setswitchinterval(1e-5)  # shorter ones than ours
+        background.submit(lambda: seen.append(sys.getswitchinterval()))
+        assert waited() == pytest.approx(1e-5)
+        assert seen == [pytest.approx(1e-5)]
+    finally:
+        sys.setswitchinterval(before)

@@ -20,11 +20,12 @@ else:
 LATER, NOW = 1, 2
 """Whether a structure is to be compiled, by what it has cost so far: in a later process or in this
 one (`native.is_due`)."""
-MOST_BEGUN = 3
-"""Processes that begin with a structure because an earlier one has said so, and end before they
-have got any further: the next one waits until the structure has run for long in it.
-"""
 _DUE = "due"
+"""What marks a structure that is to be compiled early: empty, or `_BEGUN` where a process has begun
+because an earlier one had said so, and ended before it got any further.  That would happen to the
+next one, too: it waits until the structure has run for long in it.
+"""
+_BEGUN = b"+"
 slow: set[str] = set()
 """Of this process alone: another one may find the processor less busy."""
 
@@ -47,10 +48,10 @@ def is_due(key: Any, options: Options, due: int) -> bool:
     name = name_of(key, options)
     if is_slow(name):
         return False
-    begun = disk.get(name + _DUE)
-    if due != LATER and begun is not None and len(begun) < MOST_BEGUN:
+    mark = disk.get(name + _DUE)
+    if due != LATER and mark == b"":
         return True
-    if due and begun is None:
+    if due and mark is None:
         disk.put(name + _DUE, b"")
     return due == NOW
 
@@ -62,8 +63,7 @@ def unfinished(name: str) -> str:
 
 def begin(key: Any, options: Options) -> None:
     """A process begins with a structure."""
-    name = name_of(key, options)
-    disk.put(name + _DUE, (disk.get(name + _DUE) or b"") + b"+")
+    disk.put(name_of(key, options) + _DUE, _BEGUN)
 
 
 def keep(name: str, further: Any) -> None:

@@ -105,14 +105,13 @@ def test_what_was_made_in_steps_is_what_is_made_at_once(monkeypatch: pytest.Monk
     ]
 
 
-def test_what_few_processes_have_begun_in_vain_waits_for_a_longer_one() -> None:
+def test_what_one_process_has_begun_in_vain_waits_for_a_longer_one() -> None:
     key, _ = two_kernels()
     name, options = name_of(key, current()), current()
     assert not due.is_due(key, options, due.LATER)
     for _ in range(2):
-        for _ in range(due.MOST_BEGUN):
-            assert due.is_due(key, options, 0)
-            due.begin(key, options)
+        assert due.is_due(key, options, 0)
+        due.begin(key, options)
         assert not due.is_due(key, options, 0)
         assert not due.is_due(key, options, due.LATER)
         assert due.is_due(key, options, due.NOW)
@@ -129,8 +128,7 @@ def test_beginning_for_nothing_is_noted(monkeypatch: pytest.MonkeyPatch) -> None
     key, slice_ = two_kernels()
     due.is_due(key, current(), due.LATER)
     monkeypatch.setattr(obtaining, "in_steps", ends)
-    for _ in range(due.MOST_BEGUN):
-        assert due.is_due(key, current(), 0)
-        with pytest.raises(Ended):
-            tiers.build_in_steps(key, slice_, current(), lambda *_: None)
+    assert due.is_due(key, current(), 0)
+    with pytest.raises(Ended):
+        tiers.build_in_steps(key, slice_, current(), lambda *_: None)
     assert not due.is_due(key, current(), 0)
