@@ -41,19 +41,23 @@ Node *plain_leaf(PyObject *object)
     return leaf;
 }
 
-/* The array that a handle's own memory may be written in as; NULL, without an error, where it may not. */
-PyObject *writable_array(PyObject *handle, int is_step)
+int writable_spot(PyObject *handle, int is_step, Spot *spot)
 {
-    Spot spot;
     PyObject *link = is_plain(handle) ? view_link_of(handle) : NULL;
     PyObject *root = link ? view_base_of(handle) : handle;
     if (numpy_array == NULL || !Py_IS_TYPE(root, array_class) || (((Handle *)handle)->flags & READ_ONLY)
         || (((Handle *)root)->flags & READ_ONLY) || ((Handle *)root)->node == NULL || (link != NULL && !is_slice(link)))
-        return NULL;
+        return 0;
     if (link != NULL)
         view_forget(handle); /* it holds the old version */
     int is_written = own_memory((Handle *)root, is_step) != NULL || (!PyErr_Occurred() && shared_memory((Handle *)root) != NULL);
-    return is_written && spot_of(handle, &spot) ? array_on(&spot, WRITABLE) : NULL;
+    return is_written && spot_of(handle, spot);
+}
+
+PyObject *writable_array(PyObject *handle, int is_step)
+{
+    Spot spot;
+    return writable_spot(handle, is_step, &spot) ? array_on(&spot, WRITABLE) : NULL;
 }
 
 /* self += other, of small arrays of both kinds, or with a large one of NumPy's: done, or NULL likewise. */

@@ -34,7 +34,8 @@ int put_into(PyObject *out, PyObject *value); /* functions.c: a value of the sam
 /* border.c: NULL, without an error, where it is recorded */
 Node *plain_leaf(PyObject *array); /* a copy of NumPy's array as a value */
 PyObject *copy_of(const char *at, int dtype, const Py_ssize_t *extent, const Py_ssize_t *stride, int dims); /* a new array */
-PyObject *writable_array(PyObject *handle, int is_step);
+int writable_spot(PyObject *handle, int is_step, Spot *spot); /* of a handle's own memory that may be written in; 0, with or without an error, where it may not */
+PyObject *writable_array(PyObject *handle, int is_step);     /* NumPy's array there; NULL likewise */
 PyObject *border_in_place(PyObject *function, PyObject *self, PyObject *other);
 
 /* moves.c */

@@ -99,39 +99,6 @@ int64_t reach(PyObject *index, const Spot *spot)
     return size * longest;
 }
 
-#define SHORT_LIST (1 << 12) /* indices: more are worth a kernel */
-
-static int is_short_list(PyObject *key)
-{
-    PyObject *shape = is_plain(key) && handle_dtype(key) == dtype_int64 ? handle_shape(key) : NULL;
-    return shape != NULL && PyTuple_GET_SIZE(shape) == 1 && elements_of(shape) <= SHORT_LIST;
-}
-
-/* Elements of a vector by an array of 64-bit integers side by side; NULL, without an error, where it is not
-   that simple (or an index is out of bounds: the general way says so). */
-static PyObject *picked(const Spot *from, PyObject *key)
-{
-    Spot index;
-    if (from->dims != 1 || known_spot(key, &index) <= 0 || (index.extent[0] > 1 && index.stride[0] != 8))
-        return NULL;
-    Py_ssize_t size = dtypes[from->dtype].itemsize, many = index.extent[0];
-    PyObject *memory = allocate(many * size + 1);
-    char *to = memory ? ((Memory *)memory)->at : NULL;
-    int out = to == NULL;
-    for (Py_ssize_t i = 0; i < many && !out; i++, to += size) {
-        int64_t at = ((int64_t *)index.at)[i];
-        at += at < 0 ? from->extent[0] : 0;
-        out = at < 0 || at >= from->extent[0];
-        if (!out && size == 8)
-            memcpy(to, from->at + at * from->stride[0], 8);
-        else if (!out)
-            memcpy(to, from->at + at * from->stride[0], (size_t)size);
-    }
-    PyObject *made = out ? NULL : handle_on(memory, from->dtype, &many, 1);
-    Py_XDECREF(memory);
-    return made;
-}
-
 /* A mask beside numbers, one for each other dim, selects of the part that they name: NumPy walks the part then, and else
    lists the places first, in eight times the time where few are selected. */
 int narrow(PyObject **array, PyObject **index, const Spot *spot)
@@ -170,13 +137,10 @@ int narrow(PyObject **array, PyObject **index, const Spot *spot)
 PyObject *gather_now(PyObject *handle, PyObject *key)
 {
     Spot spot;
-    PyObject *result = NULL;
+    PyObject *result;
     if (numpy_array == NULL || !is_plain(handle) || !steps_at_once())
         return NULL;
-    if (is_short_list(key) && known_spot(key, &spot) > 0 && known_spot(handle, &spot) > 0)
-        result = picked(&spot, key);
-    drop_refusal();
-    if (result != NULL || PyErr_Occurred())
+    if ((result = picked(handle, key)) != NULL || PyErr_Occurred())
         return result;
     int arrays;
     PyObject *index = index_of(key, &arrays, AT_ONCE); /* first: it may compute something */

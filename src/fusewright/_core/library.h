@@ -86,6 +86,9 @@ int is_listened_to(void); /* whether somebody wants to hear of library steps */
 PyObject *product_now(PyObject *left, PyObject *right); /* of two vectors in memory; NULL: recorded */
 PyObject *gather_now(PyObject *handle, PyObject *key);
 int scatter_now(PyObject *handle, PyObject *key, PyObject *value); /* scatters.c */
+/* picks.c: the same of arrays of 64-bit integers alone */
+PyObject *picked(PyObject *handle, PyObject *key);
+int put_picked(PyObject *handle, PyObject *key, PyObject *value);
 PyObject *index_of(PyObject *key, int *arrays, int64_t masked); /* gathers.c: as NumPy takes it, masks of at most so many elements;
                                                                    NULL for what is no plain one */
 int narrow(PyObject **array, PyObject **index, const Spot *spot); /* gathers.c: to a mask of a part, where they name one */

@@ -113,6 +113,9 @@ int scatter_now(PyObject *handle, PyObject *key, PyObject *value)
     PyObject *root = link ? view_base_of(handle) : handle;
     if (numpy_array == NULL || !Py_IS_TYPE(root, array_class) || ((Handle *)root)->node == NULL || !moves_at_once())
         return 0;
+    int put_now = put_picked(handle, key, value);
+    if (put_now != 0)
+        return put_now;
     PyObject *index = index_of(key, &arrays, AT_ONCE);
     int dtype = ((Handle *)root)->node->dtype, refused = index == NULL || (arrays && is_strict() && !is_numpys);
     PyObject *content = refused ? NULL : written(value, dtype);
