@@ -99,18 +99,21 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
     try:
         if _joined(pending) and asking.compute(*pending):
             return
-        if structure is None and recorded_products.run_inside(pending, options, compute, _runner):
+        if structure is None and asking.holds_products(pending):
+            recorded_products.run_inside(pending, options, compute, _runner)
             return
         pending = pending if listeners else _without_steps(pending)
         if not pending:
             return
-        steps = _is_interpreted(options) and not _runs_alone(structure)
-        if steps and trial.interpret(pending, structure, by_numpy_once, _alone):
+        plain = _is_interpreted(options)
+        if structure is None and plain and tiers.as_several(pending, compute):
+            return
+        alone = _runs_alone(structure)
+        if plain and not alone and trial.interpret(pending, structure, by_numpy_once, _alone):
             return
         slice_ = take(pending)
         key = slice_.code_key(options)
-        fresh = key not in runners
-        if fresh and _uncompiled(structure, key, slice_, pending, options):
+        if (fresh := key not in runners) and _uncompiled(structure, key, slice_, pending, options):
             return
         runner = _affordable(key, slice_, options)
         if runner is None:

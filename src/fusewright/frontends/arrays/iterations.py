@@ -10,15 +10,14 @@ each flush.
 
 from __future__ import annotations
 
-import dis
 import sys
-from functools import lru_cache
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, NamedTuple
 
 from fusewright._core import native
 from fusewright.base import source
 from fusewright.base.later import later
+from fusewright.frontends.arrays.bytecode import loops_of
 from fusewright.ir.graph import Node
 
 if TYPE_CHECKING:
@@ -71,16 +70,6 @@ class Loop(NamedTuple):
         if self.depth != other.depth:
             return self.depth < other.depth
         return self.code is other.code and self.start <= other.start and other.end <= self.end
-
-
-@lru_cache(maxsize=1024)
-def loops_of(code: CodeType) -> tuple[tuple[int, int], ...]:
-    """First and last instruction of every loop, inner ones after those around them."""
-    ends: dict[int, int] = {}
-    for step in dis.get_instructions(code):
-        if "JUMP_BACKWARD" in step.opname and "INTERRUPT" not in step.opname:
-            ends[step.argval] = max(step.offset, ends.get(step.argval, 0))
-    return tuple(sorted(ends.items(), key=lambda loop: (loop[0], -loop[1])))
 
 
 def _innermost(place: Place, also: int) -> tuple[int, int] | None:

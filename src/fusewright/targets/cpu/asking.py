@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from fusewright._core import native
-from fusewright.ir.graph import Node
+from fusewright.ir.graph import PRODUCT, Node, operands_first
 from fusewright.targets.cpu import threads  # noqa: F401  # it tells the core how to launch
 
 MOST_NODES = 2048
@@ -24,6 +24,11 @@ def structure_of_products(nodes: Sequence[Node]) -> bytes | None:
     """The same of a request with products, if it was one for these nodes."""
     found: bytes | None = None if native is None else native.take_missed_products(tuple(nodes))
     return found
+
+
+def holds_products(pending: Sequence[Node]) -> bool:
+    """Whether a request needs products: what computes them takes a while to load."""
+    return any(node.kind == PRODUCT for node in operands_first(pending))
 
 
 def compute(*nodes: Node) -> bool:

@@ -31,7 +31,6 @@ from fusewright.ir.graph import (
     Node,
     contiguous_strides,
     leaf,
-    operands_first,
 )
 from fusewright.ir.products import operations
 from fusewright.plan import chains as plan
@@ -61,15 +60,13 @@ _known: dict[Any, tuple[Segment, ...]] = {}
 
 def run_inside(
     pending: Sequence[Node], options: Options, compute: Compute, find: chains.Find
-) -> bool:
+) -> None:
     """Compute the products that a request needs and what is fused with them, each after what it is
-    made of, and then the rest of the request, both by `compute`; whether there are products.
+    made of, and then the rest of the request, both by `compute`.
 
     The core is told how that was done, for other requests of this structure.
     """
     structure = asking.structure_of_products(pending)
-    if not any(node.kind == PRODUCT for node in operands_first(pending)):
-        return False
     began, steps = perf_counter(), list[Step]()
     found, count = _planned(pending, options)
     schedule = product_schedules.Draft(count)
@@ -89,7 +86,6 @@ def run_inside(
     elif structure is not None and schedule.is_known:
         asking.learn(structure, schedule.made())
     compute(pending)
-    return True
 
 
 def run_segment(

@@ -14,7 +14,8 @@ import fusewright.frontends.arrays as fa
 import fusewright.numpy as fnp
 from fusewright.base import hooks
 from fusewright.frontends.arrays import iterations, trace
-from fusewright.frontends.arrays.iterations import Loop, frames, loops_of, wrapped
+from fusewright.frontends.arrays.bytecode import loops_of
+from fusewright.frontends.arrays.iterations import Loop, frames, wrapped
 from fusewright.ir.graph import Node
 
 
