@@ -20,6 +20,8 @@ UNITS = {
     ),
     **dict.fromkeys(("multiply_add", "product", "half", "tiles", "divide", "exp"), "/ns"),
     **dict.fromkeys(("fork", "launch", "page", "layer"), "ns"),
+    **dict.fromkeys(("operation", "element", "dear_element", "interpreted", "joining"), "ns"),
+    **dict.fromkeys(("look_up", "look_up_node", "load_finder"), "s"),
     **dict.fromkeys(("compile_start", "compile_structure", "compile_node", "compile_line"), "s"),
     **dict.fromkeys(("read_streams", "write_streams"), "streams"),
     "chain_gain": "times",

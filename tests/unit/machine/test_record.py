@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,8 +16,10 @@ import pytest
 import fusewright as fw
 import fusewright.numpy as fnp
 from fusewright import driver
+from fusewright._core import native
+from fusewright.base import figures
 from fusewright.machine import record, stored
-from fusewright.machine.record import DEFAULT, OF_ALL, Machine, with_caches
+from fusewright.machine.record import DEFAULT, OF_ALL, READ_BY_CORE, Machine, with_caches
 from fusewright.runtime.trace import take
 from fusewright.targets.cpu import loops
 
@@ -40,22 +44,40 @@ def test_the_default_thresholds_are_those_that_were_tuned() -> None:
     assert (DEFAULT.rows, DEFAULT.read_streams) == (1 << 20, 24)
     assert (DEFAULT.write_streams, DEFAULT.written_alone) == (8, 4)
     assert (DEFAULT.parallel, DEFAULT.parallel_loop) == (16_000.0, 12_000_000)
+    assert DEFAULT.unlocked == 1 << 18
     assert set(stored.UNITS) == set(Machine._fields)
 
 
+def test_figures_of_all_machines_are_those_that_were_tuned() -> None:
+    assert figures.ROWS == (4096, 32768, 131072)
+    assert (figures.NEAR, figures.STRIP) == (1 << 19, 1 << 18)
+    elements = figures.TINY_ELEMENTS, figures.FEW_ELEMENTS, figures.MOVED_ELEMENTS
+    assert elements == (1 << 10, 1 << 11, 1 << 12)
+    elements = figures.STARTED_ELEMENTS, figures.KERNEL_ELEMENTS, figures.COPIED_ELEMENTS
+    assert elements == (1 << 14, 1 << 15, 1 << 16)
+
+
+@pytest.mark.skipif(native is None, reason="the core reads them")
 def test_the_core_begins_with_the_defaults() -> None:
-    text = (SOURCE / "_core" / "machine.c").read_text()
-    assert re.findall(r"^int64_t (\w+) = \(int64_t\)1 << (\d+);", text, re.MULTILINE) == [
-        ("past_bytes", str(DEFAULT.past.bit_length() - 1)),
-        ("past_bytes_in_loops", str(DEFAULT.past_in_loops.bit_length() - 1)),
-    ]
-    assert f"double parallel_nanoseconds = {DEFAULT.parallel};" in text
-    seconds = (SOURCE / "_core" / "slice.c").read_text()
-    compiling = DEFAULT.compile_start + DEFAULT.compile_structure
-    assert (
-        f"compiling[2] = {{{compiling * 1e3:.0f}e-3, {DEFAULT.compile_node * 1e3:.0f}e-3}}"
-        in seconds
-    )
+    code = "from fusewright._core import native; print(native.machine())"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    begun = ast.literal_eval(said.stdout)
+    first = begun.pop("compile_first")
+    assert first == pytest.approx(DEFAULT.compile_start + DEFAULT.compile_structure)
+    for name, figure in begun.items():
+        assert figure == getattr(figures if name.isupper() else DEFAULT, name), name
+    assert {*READ_BY_CORE, "compile_node"} == {name for name in begun if name.islower()}
+
+
+@pytest.mark.skipif(native is None, reason="the core reads them")
+def test_the_core_is_told_of_the_record() -> None:
+    with record.using(TINY):
+        told = native.machine()
+        assert {name: told[name] for name in READ_BY_CORE} == {
+            name: getattr(TINY, name) for name in READ_BY_CORE
+        }
+    with pytest.raises(TypeError, match="no 'weight' of a machine's record"):
+        native.set_machine(weight=1.0)
 
 
 @pytest.mark.parametrize(
@@ -120,10 +142,9 @@ def test_what_decides_bits_knows_no_machine() -> None:
             "operators.c",
             "recorded.c",
             "reductions.c",
-            "loops.c",
             "cells.c",
         ):
-            assert not re.search(r"past_bytes|parallel_nanoseconds", path.read_text()), path
+            assert not re.search(r"\bmachine\.\w", path.read_text()), path
 
 
 def _sums(a: Any, b: Any) -> Iterator[Any]:
