@@ -45,6 +45,14 @@ class Machine(NamedTuple):
     follow about `read_streams` arrays; the processor combines writes to about `write_streams`
     lines.
 
+    An operation of a loop takes `in_vectors` on an element, or `one_by_one`; an access to the
+    `same` element in all lanes, or to `scattered` ones, is worth such a share of one to neighbours.
+    A value that is dearer than `stored_value` additions is stored and read from the cache rather
+    than computed twice.  A body of more than `decoded` operations leaves the cache of decoded
+    instructions.  In a `block` of less work than that it shows what beginning one costs; a `strip`
+    that is cut short so that each thread has some has so much; a sleeping thread takes `wake` to
+    begin.
+
     A flush of a program's loop computes `flush_elements` at least, all operations together: in so
     many launching it takes a tenth of the time, and each further iteration adds code, and computes
     again what its neighbours read (measured, a step with four rolls of 150 x 150: 45 us in flushes
@@ -87,6 +95,15 @@ class Machine(NamedTuple):
     compile_line: float = 1e-4
     read_streams: int = 24
     write_streams: int = 8
+    in_vectors: int = 30
+    one_by_one: int = 400
+    same: float = 0.9
+    scattered: float = 0.15
+    stored_value: int = 8
+    decoded: int = 1_500
+    block: float = 500.0
+    strip: float = 10_000.0
+    wake: float = figures.WAKE
     flush_elements: int = 200_000
     flush_records: int = 16
 
@@ -122,6 +139,13 @@ class Machine(NamedTuple):
         return self.write_streams // 2
 
     @property
+    def scanned_block(self) -> float:
+        """Nanoseconds of a block of a loop that adds up, at least: half as long again as a thread
+        takes to wake, so that two are worth a second thread.
+        """
+        return 1.5 * self.wake
+
+    @property
     def parallel(self) -> float:
         """Nanoseconds of a kernel of array statements below which it stays on the calling thread:
         two threads save half of them, and what other operations do in between finds it in another
@@ -145,7 +169,10 @@ def near_power(figure: float) -> int:
 
 
 DEFAULT = Machine()
-OF_ALL = ("rows", "read_streams", "write_streams", "flush_elements", "flush_records")
+OF_ALL = (
+    "rows", "read_streams", "write_streams", "in_vectors", "one_by_one", "same", "scattered",
+    "stored_value", "decoded", "block", "strip", "wake", "flush_elements", "flush_records",
+)  # fmt: skip
 """Fields that plans and flushes read.  They are the same on all machines, neither detected nor
 measured, so that code on disk is found without this record.
 """

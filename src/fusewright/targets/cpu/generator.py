@@ -40,8 +40,7 @@ GENERATORS = {
     ),
     "loops": (*_TREES, "analysis", "plan/loops", "targets/cpu/loops.py", "targets/executable.py"),
     "products": (
-        *_EXPRESSIONS, "codegen/builder.py", "codegen/memory.py", "codegen/products",
-        "codegen/recurrences/vectors.py", "ir/graph.py", "ir/linear.py", "ir/nest.py",
+        *_EXPRESSIONS, "codegen/products", "codegen/recurrences/vectors.py", "ir/graph.py",
         "ir/products.py", "targets/cpu/products.py",
     ),
     "recurrences": (
