@@ -39,6 +39,10 @@ WAKE = 100_000
 """Nanoseconds until a sleeping thread has begun.  On a virtual machine (measured) the call that
 wakes one takes 10 to 20 us, and 60 to 90 us pass before it begins.
 """
+TAKEN = 12_000
+"""Nanoseconds between two looks of a thread that waits awake which say that somebody else had its
+processor meanwhile.
+"""
 
 STARTED_ELEMENTS = 1 << 14
 """Elements up to which computing a value takes about as long as starting to."""

@@ -139,6 +139,34 @@ class Machine(NamedTuple):
         return self.write_streams // 2
 
     @property
+    def joined(self) -> int:
+        """Bytes of a value from which one pass over memory less, for writing it here and reading it
+        there, is worth what joining two statements or loops takes in Python.
+        """
+        return near_power(self.joining * self.memory_bandwidth / 2.0)
+
+    @property
+    def joined_often(self) -> int:
+        """The same where the core joins what has come before: in the time of an operation, and of
+        smaller values, which lie in the last cache.
+        """
+        return near_power(self.operation * self.third_bandwidth / 2.0)
+
+    @property
+    def quick_lines(self) -> int:
+        """Lines of LLVM text above which code is generated without optimisation first: compiling it
+        for good takes longer than 20 ms, which is noticed.
+        """
+        return round(20e-3 / self.compile_line)
+
+    @property
+    def compile_two(self) -> float:
+        """Seconds that compiling a structure of two operations takes: even so few are worth it when
+        they have been interpreted for about so long.
+        """
+        return self.compile_structure + 2.0 * self.compile_node
+
+    @property
     def scanned_block(self) -> float:
         """Nanoseconds of a block of a loop that adds up, at least: half as long again as a thread
         takes to wake, so that two are worth a second thread.

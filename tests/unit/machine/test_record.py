@@ -45,6 +45,8 @@ def test_the_default_thresholds_are_those_that_were_tuned() -> None:
     assert (DEFAULT.write_streams, DEFAULT.written_alone) == (8, 4)
     assert (DEFAULT.parallel, DEFAULT.parallel_loop) == (16_000.0, 12_000_000)
     assert (DEFAULT.unlocked, DEFAULT.scanned_block) == (1 << 18, 150_000.0)
+    assert (DEFAULT.joined, DEFAULT.joined_often) == (1 << 21, 1 << 16)
+    assert (DEFAULT.quick_lines, DEFAULT.compile_two) == (200, 10e-3)
     assert set(stored.UNITS) == set(Machine._fields)
 
 

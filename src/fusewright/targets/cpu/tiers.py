@@ -96,11 +96,13 @@ def _counted(key: Key, slice_: Slice) -> tuple[float, int]:
     """About how long a request takes that the core runs in turns, and whether its runs have taken
     as long as compiling would.
     """
-    seconds = sum(1e-6 + 1e-9 * prod(node.shape) for node in slice_.order if node.args)
+    costs = record.current()
+    operations = [node for node in slice_.order if node.args]
+    elements = sum(prod(node.shape) for node in operations)
+    seconds = 1e-9 * (costs.operation * len(operations) + costs.element * elements)
     if len(_spent) >= MOST_COUNTED:
         _spent.clear()
     _spent[key] = _spent.get(key, 0.0) + seconds
-    costs = record.current()
     is_due = _spent[key] > costs.compile_structure + costs.compile_node * len(slice_.order)
     return seconds, due.NOW if is_due else 0
 

@@ -14,11 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import prod
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fusewright._core import native
+from fusewright.base.figures import KERNEL_ELEMENTS
+from fusewright.base.later import later
 from fusewright.ir import graph, ops
 from fusewright.ir.exactness import is_exact, is_short_sum
 from fusewright.ir.graph import InPlace, Node, contiguous_strides, memory_of
@@ -27,18 +29,16 @@ from fusewright.runtime.reuse import DEAR
 from fusewright.runtime.trace import WORTH_KEEPING, Known, asked_again
 from fusewright.targets.cpu.direct import viewed
 
+if TYPE_CHECKING:
+    from fusewright.machine import record
+else:
+    record = later("fusewright.machine.record")
+
 NDArray = np.ndarray[Any, np.dtype[Any]]
 Compute = Callable[[Node, list[Any]], Any]
 Alone = Callable[[Node], float]
 
-COMPILING = 10e-3
-"""Seconds: a structure that has been interpreted for about so long is worth compiling."""
-MOST_ELEMENTS = 1 << 15
-"""Of a value that is worth interpreting: larger ones keep a kernel busy."""
 MOST_NODES = 2000
-NODE = 4e-6
-"""Seconds that interpreting a node takes (measured), whatever its size."""
-ELEMENT = 1e-9
 MOST_STRUCTURES = 1 << 14
 
 _spent: dict[bytes, float] = {}
@@ -59,7 +59,10 @@ def interpret(
     if found is None:
         return False
     order, seconds = found
-    if structure is not None and _spent.get(structure, 0.0) + seconds > COMPILING:
+    if (
+        structure is not None
+        and _spent.get(structure, 0.0) + seconds > record.current().compile_two
+    ):
         return False
     began = perf_counter()
     run = _Run(compute, alone)
@@ -85,14 +88,14 @@ def order_and_work(pending: Sequence[Node]) -> tuple[list[Node], float] | None:
     much, or one operation that only compiled code knows.
     """
     order: list[Node] = []
-    work = 0.0
+    costs, work = record.current(), 0.0
     for node in graph.operands_first(pending):
         order.append(node)
         elements = prod(node.shape)
-        work += NODE + elements * ELEMENT
-        if node.kind != graph.LEAF and elements > MOST_ELEMENTS:
+        work += 1e-9 * (costs.interpreted + elements * costs.element)
+        if node.kind != graph.LEAF and elements > KERNEL_ELEMENTS:
             return None
-    if len(order) > MOST_NODES or work > COMPILING:
+    if len(order) > MOST_NODES or work > costs.compile_two:
         return None
     computed = [node for node in order if node.kind not in (graph.LEAF, graph.SCALAR)]
     return None if len(computed) == 1 and not _is_known(computed[0]) else (order, work)
