@@ -25,11 +25,15 @@ from fusewright.targets.cpu import loops
 
 SOURCE = Path(fw.__file__).parent
 TINY = DEFAULT._replace(
-    rows=1 << 12, past=1 << 10, fork=0.0, read_streams=2, write_streams=2, compile_node=1e-9
-)
+    rows=1 << 12, past=1 << 10, fork=0.0, read_streams=2, write_streams=2, compile_node=1e-9,
+    block=0.0, strip=0.0, wake=0.0, stored_value=1, decoded=20, same=0.1, scattered=1.0,
+    in_vectors=1,
+)  # fmt: skip
 LARGE = DEFAULT._replace(
-    rows=1 << 30, past=1 << 40, fork=1e12, read_streams=400, write_streams=400, compile_node=1.0
-)
+    rows=1 << 30, past=1 << 40, fork=1e12, read_streams=400, write_streams=400, compile_node=1.0,
+    block=1e6, strip=1e6, wake=1e8, stored_value=400, decoded=1 << 20, scattered=0.0,
+    in_vectors=400,
+)  # fmt: skip
 DECIDE_BITS = (
     "rules/", "ir/", "analysis/", "targets/reference/", "codegen/", "plan/plan.py",
     "plan/stages.py", "frontends/", "numpy/",
@@ -37,6 +41,10 @@ DECIDE_BITS = (
 """What operations mean, in which order sums are formed, and how that is written as code."""
 DECIDE_WHEN = ("frontends/arrays/iterations.py", "frontends/arrays/survivors.py")
 """Of these, what says when values are computed, never what they are."""
+DECIDE_HOW = ("codegen/", "frontends/arrays/", "numpy/instant.py")
+"""Of these, what lays out code and data, and records or computes at once: what is the same on all
+machines may decide that.
+"""
 
 
 def test_the_default_thresholds_are_those_that_were_tuned() -> None:
@@ -141,6 +149,8 @@ def test_what_decides_bits_knows_no_machine() -> None:
         name = path.relative_to(SOURCE).as_posix()
         if name.startswith(DECIDE_BITS) and name not in DECIDE_WHEN:
             assert not any(each.startswith("fusewright.machine") for each in _imports(path)), path
+        if name.startswith(DECIDE_BITS) and not name.startswith(DECIDE_HOW):
+            assert not any("base.figures" in each for each in _imports(path)), path
     for path in (SOURCE / "_core").glob("*.c"):
         if path.name in (
             "sums.c",
