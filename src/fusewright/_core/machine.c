@@ -19,15 +19,16 @@ Machine machine = {
 };
 uint64_t machine_version = 0;
 
-#define SIZE(name) {#name, offsetof(Machine, name), 0}
-#define TIME(name) {#name, offsetof(Machine, name), 1}
+#define SIZE_OF(name) {#name, offsetof(Machine, name), 0}
+#define TIME_OF(name) {#name, offsetof(Machine, name), 1}
 static const struct {
     const char *name;
     size_t place;
     int is_time;
 } fields[] = {
-    SIZE(past), SIZE(past_in_loops), SIZE(unlocked), TIME(parallel), TIME(operation), TIME(element), TIME(dear_element),
-    TIME(look_up), TIME(look_up_node), TIME(load_finder), TIME(compile_first), TIME(compile_node),
+    SIZE_OF(past), SIZE_OF(past_in_loops), SIZE_OF(unlocked), TIME_OF(parallel), TIME_OF(operation), TIME_OF(element),
+    TIME_OF(dear_element), TIME_OF(look_up), TIME_OF(look_up_node), TIME_OF(load_finder), TIME_OF(compile_first),
+    TIME_OF(compile_node),
 };
 #define FIELDS (sizeof fields / sizeof *fields)
 
