@@ -43,6 +43,14 @@ TAKEN = 12_000
 """Nanoseconds between two looks of a thread that waits awake which say that somebody else had its
 processor meanwhile.
 """
+ELEMENT = 1.0
+"""Nanoseconds of an element of an operation by itself, in NumPy."""
+INTERPRETED = 4_000.0
+"""Nanoseconds that interpreting an operation takes in Python (measured), whatever its size."""
+COMPILED = 10e-3
+"""Seconds for which a structure has been interpreted when it is worth compiling: what compiling two
+operations takes.
+"""
 
 STARTED_ELEMENTS = 1 << 14
 """Elements up to which computing a value takes about as long as starting to."""

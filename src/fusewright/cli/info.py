@@ -29,7 +29,7 @@ WORDS = {
     "exp": "exponentials", "fork": "sharing work among threads", "launch": "starting a kernel",
     "page": "first touch of a page", "operation": "an operation by itself",
     "element": "an element of it", "dear_element": "a dear element of it",
-    "interpreted": "an operation in Python", "joining": "joining a statement to others",
+    "joining": "joining a statement to others",
     "look_up": "looking for code on disk", "look_up_node": "the same, each operation",
     "in_vectors": "an operation in vectors", "one_by_one": "the same, one by one",
     "same": "one element for all lanes", "scattered": "scattered elements",

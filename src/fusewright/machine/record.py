@@ -34,8 +34,8 @@ class Machine(NamedTuple):
 
     An `operation` by itself takes so long in NumPy, with the call and memory for its result, an
     `element` of it, and a `dear_element` of one that NumPy's bits are not known of (an exponential,
-    a sum); an `interpreted` one takes so long in Python, whatever its size.  `joining` is making a
-    statement part of a group, in Python: the core takes as long as an `operation`.
+    a sum).  `joining` is making a statement part of a group, in Python: the core takes as long as
+    an `operation`.
 
     Looking for code on disk takes `look_up` and `look_up_node` for each node, once what looks there
     has been loaded (`load_finder`).  Compiling takes `compile_start` once in a process,
@@ -80,9 +80,8 @@ class Machine(NamedTuple):
     launch: float = 180.0
     page: float = 220.0
     operation: float = 1_000.0
-    element: float = 1.0
+    element: float = figures.ELEMENT
     dear_element: float = 4.0
-    interpreted: float = 4_000.0
     joining: float = 60_000.0
     layer: float = 2_000.0
     chain_gain: float = 1.10
@@ -158,13 +157,6 @@ class Machine(NamedTuple):
         for good takes longer than 20 ms, which is noticed.
         """
         return round(20e-3 / self.compile_line)
-
-    @property
-    def compile_two(self) -> float:
-        """Seconds that compiling a structure of two operations takes: even so few are worth it when
-        they have been interpreted for about so long.
-        """
-        return self.compile_structure + 2.0 * self.compile_node
 
     @property
     def scanned_block(self) -> float:

@@ -20,7 +20,7 @@ UNITS = {
     ),
     **dict.fromkeys(("multiply_add", "product", "half", "tiles", "divide", "exp"), "/ns"),
     **dict.fromkeys(("fork", "launch", "page", "layer"), "ns"),
-    **dict.fromkeys(("operation", "element", "dear_element", "interpreted", "joining"), "ns"),
+    **dict.fromkeys(("operation", "element", "dear_element", "joining"), "ns"),
     **dict.fromkeys(("block", "strip", "wake"), "ns"),
     **dict.fromkeys(("in_vectors", "one_by_one"), "ps"),
     **dict.fromkeys(("same", "scattered"), "of an access"),

@@ -54,7 +54,8 @@ def test_the_default_thresholds_are_those_that_were_tuned() -> None:
     assert (DEFAULT.parallel, DEFAULT.parallel_loop) == (16_000.0, 12_000_000)
     assert (DEFAULT.unlocked, DEFAULT.scanned_block) == (1 << 18, 150_000.0)
     assert (DEFAULT.joined, DEFAULT.joined_often) == (1 << 21, 1 << 16)
-    assert (DEFAULT.quick_lines, DEFAULT.compile_two) == (200, 10e-3)
+    assert DEFAULT.quick_lines == 200
+    assert DEFAULT.compile_structure + 2 * DEFAULT.compile_node == figures.COMPILED
     assert set(stored.UNITS) == set(Machine._fields)
 
 

@@ -14,13 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import prod
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fusewright._core import native
-from fusewright.base.figures import KERNEL_ELEMENTS
-from fusewright.base.later import later
+from fusewright.base.figures import COMPILED, ELEMENT, INTERPRETED, KERNEL_ELEMENTS
 from fusewright.ir import graph, ops
 from fusewright.ir.exactness import is_exact, is_short_sum
 from fusewright.ir.graph import InPlace, Node, contiguous_strides, memory_of
@@ -28,11 +27,6 @@ from fusewright.ir.order import LANES, sum_last
 from fusewright.runtime.reuse import DEAR
 from fusewright.runtime.trace import WORTH_KEEPING, Known, asked_again
 from fusewright.targets.cpu.direct import viewed
-
-if TYPE_CHECKING:
-    from fusewright.machine import record
-else:
-    record = later("fusewright.machine.record")
 
 NDArray = np.ndarray[Any, np.dtype[Any]]
 Compute = Callable[[Node, list[Any]], Any]
@@ -59,10 +53,7 @@ def interpret(
     if found is None:
         return False
     order, seconds = found
-    if (
-        structure is not None
-        and _spent.get(structure, 0.0) + seconds > record.current().compile_two
-    ):
+    if structure is not None and _spent.get(structure, 0.0) + seconds > COMPILED:
         return False
     began = perf_counter()
     run = _Run(compute, alone)
@@ -88,14 +79,14 @@ def order_and_work(pending: Sequence[Node]) -> tuple[list[Node], float] | None:
     much, or one operation that only compiled code knows.
     """
     order: list[Node] = []
-    costs, work = record.current(), 0.0
+    work = 0.0
     for node in graph.operands_first(pending):
         order.append(node)
         elements = prod(node.shape)
-        work += 1e-9 * (costs.interpreted + elements * costs.element)
+        work += 1e-9 * (INTERPRETED + elements * ELEMENT)
         if node.kind != graph.LEAF and elements > KERNEL_ELEMENTS:
             return None
-    if len(order) > MOST_NODES or work > costs.compile_two:
+    if len(order) > MOST_NODES or work > COMPILED:
         return None
     computed = [node for node in order if node.kind not in (graph.LEAF, graph.SCALAR)]
     return None if len(computed) == 1 and not _is_known(computed[0]) else (order, work)
