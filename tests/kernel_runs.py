@@ -20,8 +20,6 @@ from fusewright._core import native
 from fusewright.base.errors import KernelError
 from fusewright.codegen.trees import lanes
 from fusewright.machine import record as machine
-from fusewright.plan.loops.fuse import blocks
-from fusewright.plan.loops.map import scans
 from fusewright.targets import executable
 from fusewright.targets.cpu.features import LEVELS, machine_flags, select
 
@@ -54,8 +52,7 @@ def short_strips() -> Iterator[None]:
     with a part of a vector however short they are, and all arrays are written as large ones are.
     """
     usual = executable.settings_of
-    limits = blocks.WORTH, scans.WORTH, lanes.ALIGNED
-    blocks.WORTH, scans.WORTH, lanes.ALIGNED = 0, 0, 1
+    aligned, lanes.ALIGNED = lanes.ALIGNED, 1
     executable.settings_of = lambda chosen: replace(
         usual(chosen),
         elements=8,
@@ -66,11 +63,11 @@ def short_strips() -> Iterator[None]:
         block_depth=3,
     )  # fmt: skip
     try:
-        with machine.using(machine.current()._replace(past=0)):
+        with machine.using(machine.current()._replace(past=0, block=0.0, wake=0.0)):
             yield
     finally:
         executable.settings_of = usual
-        blocks.WORTH, scans.WORTH, lanes.ALIGNED = limits
+        lanes.ALIGNED = aligned
 
 
 def copied(value: Any) -> Any:

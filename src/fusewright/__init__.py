@@ -82,7 +82,7 @@ if not TYPE_CHECKING:  # to type checkers all names are there, and others are mi
 
     def __getattr__(name: str) -> Any:
         """The drop-in, or all that a program calls: both are loaded when they are first used."""
-        from fusewright.base.loading import load  # not before a name is wanted
+        from fusewright.base.later import load  # not before a name is wanted
 
         if name == "numpy":
             return load("fusewright.numpy")

@@ -32,7 +32,7 @@ _MIXED = (
 _CASTS = ("bool", "uint8", "int32", "int64", "float32", "float64", "complex64", "complex128")
 _REDUCED = ("sum", "max", "min")
 _ROWS = (600, 5000, 40_000)
-"""Elements of a row, one for each kind of plan (`runtime.trace.ROWS`)."""
+"""Elements of a row, one for each kind of plan (`base.figures.ROWS`)."""
 _MOST_DIMS = {"float64": 4, "float32": 4, "complex128": 3}
 """Images are reduced in blocks and by channel."""
 

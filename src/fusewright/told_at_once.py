@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fusewright.base.later import later
-from fusewright.base.loading import load
+from fusewright.base.later import later, load
 from fusewright.frontends.arrays import opaque
 from fusewright.runtime.listening import listeners, watchers
 

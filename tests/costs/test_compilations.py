@@ -16,9 +16,9 @@ from tests.costs.counted import PROGRAMS, arrays, evaluated, expression, heat_st
 import fusewright as fw
 import fusewright.numpy as fnp
 from fusewright import driver
+from fusewright.base.figures import ROWS
 from fusewright.frontends.arrays import trace
 from fusewright.runtime import background, buffers
-from fusewright.runtime.trace import ROWS
 from fusewright.targets.cpu import ahead, compiler, threads
 from fusewright.targets.cpu.features import machine_flags
 

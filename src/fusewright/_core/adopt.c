@@ -4,7 +4,6 @@
 
 #include "dispatch.h"
 
-#define COPIED_BYTES (1 << 12) /* up to which a copy in a block of the pool costs less than what keeps NumPy's memory */
 #define OWNS_DATA 0x0004
 #define ALIGNED 0x0100
 

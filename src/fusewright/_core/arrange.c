@@ -7,7 +7,6 @@
 #include "front.h"
 #include "library.h"
 
-#define PARTS (1 << 16) /* elements of a part of memory that are copied at once */
 
 static PyObject *cast_name;
 static PyTypeObject *reshape_class; /* views.Reshape, a tuple of (shape, base shape) */
@@ -298,7 +297,7 @@ static PyObject *copied(PyObject *handle, PyObject *const *given, Py_ssize_t man
     (void)given;
     Spot spot;
     Node *node = many == 0 && Py_TYPE(handle) != scalar_class ? (Node *)Py_XNewRef(handle_node(handle)) : NULL;
-    if (node != NULL && is_part(node) && elements_of(node->shape) <= PARTS && steps_at_once() && spot_of(handle, &spot)
+    if (node != NULL && is_part(node) && elements_of(node->shape) <= COPIED_ELEMENTS && steps_at_once() && spot_of(handle, &spot)
         && spot.dims > 0) {
         Py_DECREF(node);
         return copy_of(spot.at, spot.dtype, spot.extent, spot.stride, spot.dims);

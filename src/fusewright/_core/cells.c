@@ -6,7 +6,6 @@
 
 #include "dispatch.h"
 
-#define FEW (1 << 15) /* elements that are copied here; NumPy thinks about the order of dims */
 
 static int (*copy_into)(PyObject *, PyObject *); /* NumPy's, which knows of types and of what overlaps */
 
@@ -194,7 +193,7 @@ int copy_value(Spot *to, PyObject *memory, Cell *from)
         elements *= to->extent[d];
     if (elements == 0)
         return 0;
-    int is_apart = from->memory == NULL || (from->memory != memory && elements <= FEW);
+    int is_apart = from->memory == NULL || (from->memory != memory && elements <= KERNEL_ELEMENTS);
     if (to->dtype == from->spot.dtype && is_apart) {
         copy_elements(to->at, to->stride, from->spot.at, from->spot.stride, to->extent, to->dims,
                       (size_t)dtypes[to->dtype].itemsize);

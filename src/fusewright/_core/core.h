@@ -13,6 +13,8 @@
 #include <Python.h>
 #include <stdint.h>
 
+#include "machine.h"
+
 /* An int that is an extent, a stride or a place: mostly of one digit, read without a call. */
 static inline Py_ssize_t as_size(PyObject *number)
 {
@@ -51,9 +53,6 @@ typedef struct {
 } DType;
 
 extern DType dtypes[DTYPES];
-extern int64_t past_bytes, past_bytes_in_loops; /* machine.c */
-extern double parallel_nanoseconds;
-extern uint64_t machine_version; /* of the record in use */
 extern int dtype_float64, dtype_float32, dtype_int64, dtype_bool, dtype_bfloat16;
 
 /* A root allocation; see ir.graph.Memory.  A pooled block has no owner until somebody asks, and goes
@@ -282,7 +281,6 @@ static inline int is_asked_again(const Node *reader, const Node *operand)
 }
 
 /* patches.c: words of views and of written regions */
-#define SMALL_ELEMENTS (1 << 14) /* as in runtime.trace: SMALL */
 int view_words(Node *node);
 int assemble_words(Node *node); /* 0 left to Python, 2 may be written in place */
 int is_patch(Node *node);

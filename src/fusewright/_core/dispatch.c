@@ -10,7 +10,6 @@
 
 #define MOST_OPERANDS 32
 #define DEEPEST 4 /* lists in lists of operands */
-#define MOST_OUTER (1 << 15) /* elements of a product of small arrays that NumPy makes; it becomes ours */
 
 /* Dispatch(plain, general, makes=0, keeps=False, extra=None, is_method=False, gives_same=False): `extra` is a keyword that NumPy's function lacks; `makes` says how many elements the function makes of its
    arguments; one that `keeps` writes into its operands or gives views of them, so that no copy will do; one that `gives_same` of a lone array gives
@@ -298,7 +297,7 @@ static PyObject *dispatch_call(PyObject *self, PyObject *const *given, size_t fl
         return PyErr_Occurred() ? NULL : front_general(self, given, flags, names);
     if (is_like_another(given, many, names))
         return PyObject_Vectorcall(dispatch->plain, given, flags, names);
-    int64_t most = dispatch->makes == MAKES_PRODUCT ? MOST_OUTER : small_elements();
+    int64_t most = dispatch->makes == MAKES_PRODUCT ? KERNEL_ELEMENTS : small_elements();
     if (dispatch->makes == 0 || elements_made(dispatch->makes, given, many, names) <= most) {
         PyObject *result = plain_call(dispatch->plain, given, flags, names, 0, dispatch->keeps ? KEEPS : 0);
         if (result != NULL || PyErr_Occurred())

@@ -27,7 +27,7 @@ static int take_array(Operand *operand, PyObject *handle)
     if (!spot_in_memory(handle, spot) || spot->dims == 0 || (spot->dims > 1 && !lies_in_order(handle, spot)))
         return 0;
     int64_t elements = elements_at(spot);
-    return 0 < elements && elements <= FEW;
+    return 0 < elements && elements <= FEW_ELEMENTS;
 }
 
 /* A number beside an array: of Python's in the type that the operation gives it, of NumPy's in its own. */
@@ -76,7 +76,7 @@ static PyObject *computed(Op *op, const Spot **spots, int many, Spot *result)
     Py_ssize_t size = dtypes[result->dtype].itemsize, elements = (Py_ssize_t)elements_at(result);
     pack(result->stride, result->extent, result->dims, size);
     spots[many] = result;
-    PyObject *function = elements <= FEW ? exact_loop(op, spots, many) : NULL;
+    PyObject *function = elements <= FEW_ELEMENTS ? exact_loop(op, spots, many) : NULL;
     if (function == NULL)
         return NULL;
     for (int k = 0; k < many; k++)

@@ -55,7 +55,7 @@ PyObject *index_of(PyObject *key, int *arrays, int64_t masked)
     if (!PyTuple_CheckExact(key))
         return index_entry(key, arrays, masked);
     Py_ssize_t many = PyTuple_GET_SIZE(key);
-    masked = many > 1 ? SEVERAL : masked;
+    masked = many > 1 ? USED_ELEMENTS : masked;
     PyObject *index = PyTuple_New(many);
     for (Py_ssize_t i = 0; index != NULL && i < many; i++) {
         PyObject *entry = index_entry(PyTuple_GET_ITEM(key, i), arrays, masked);
@@ -143,8 +143,8 @@ PyObject *gather_now(PyObject *handle, PyObject *key)
     if ((result = picked(handle, key)) != NULL || PyErr_Occurred())
         return result;
     int arrays;
-    PyObject *index = index_of(key, &arrays, AT_ONCE); /* first: it may compute something */
-    int known = index != NULL && arrays > 0 && known_spot(handle, &spot) > 0 && reach(index, &spot) <= SEVERAL;
+    PyObject *index = index_of(key, &arrays, KERNEL_ELEMENTS); /* first: it may compute something */
+    int known = index != NULL && arrays > 0 && known_spot(handle, &spot) > 0 && reach(index, &spot) <= USED_ELEMENTS;
     PyObject *array = known ? array_on(&spot, 0) : NULL;
     if (array != NULL && narrow(&array, &index, &spot) && (result = PyObject_GetItem(array, index)) != NULL)
         Py_SETREF(result, adopted(result));

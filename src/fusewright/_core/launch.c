@@ -2,7 +2,6 @@
 
 #include "launch.h"
 
-#define LONG_BYTES (1 << 18) /* of arguments, above which other threads may run meanwhile */
 
 static PyObject *launch, *own_scratch, *default_threads, *take_team, *give_team;
 static int is_set;
@@ -111,7 +110,7 @@ int launch_loops(const Loops *loops, int64_t *words, int64_t nbytes)
         if (PyErr_Occurred())
             return -1;
     }
-    if (nbytes > LONG_BYTES || loops->team >= 0) {
+    if (nbytes > machine.unlocked || loops->team >= 0) {
         Py_BEGIN_ALLOW_THREADS
         loops->address(words, 0, 1, NULL);
         Py_END_ALLOW_THREADS

@@ -131,7 +131,7 @@ int is_light(Node *node, const Light *limits, int *seen)
 }
 
 #define RECORDED_STEP 32 /* elements that are read in the time that a step takes which is recorded */
-static const Light used_at_once = {.in_memory = INT64_MAX, .held = SEVERAL, .computed = SEVERAL, .steps = 1};
+static const Light used_at_once = {.in_memory = INT64_MAX, .held = USED_ELEMENTS, .computed = USED_ELEMENTS, .steps = 1};
 
 /* Where a handle's value is, if need be after computing it: 1 known, 0 recorded, -1 an error.  Of a view the array
    it looks into is computed: there will be other views of it. */
@@ -237,7 +237,7 @@ PyObject *product_now(PyObject *left, PyObject *right)
     char word[16];
     if (numpy_array == NULL || !is_plain(left) || !is_plain(right) || !spot_of(left, &x) || !spot_of(right, &y)
         || x.dims != 1 || y.dims != 1 || x.dtype != y.dtype || x.extent[0] != y.extent[0] || x.extent[0] < 1
-        || x.stride[0] <= 0 || y.stride[0] <= 0 || x.extent[0] > SEVERAL || !strchr("fc", dtypes[x.dtype].kind)
+        || x.stride[0] <= 0 || y.stride[0] <= 0 || x.extent[0] > USED_ELEMENTS || !strchr("fc", dtypes[x.dtype].kind)
         || dots[x.dtype] == NULL || dtypes[x.dtype].itemsize < 4 || dtypes[x.dtype].itemsize > 16
         || is_strict() || !steps_at_once())
         return NULL;

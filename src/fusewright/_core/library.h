@@ -5,9 +5,7 @@
 
 #include "region.h"
 
-#define SEVERAL (1 << 19) /* elements of an operand that is computed to be used at once */
-#define AT_ONCE (1 << 15) /* elements of a mask or a region, as front.LOOKED_AT: more are worth a kernel */
-#define LIGHT 128 /* operations behind such an operand */
+#define LIGHT 128 /* operations behind an operand that is computed to be used at once */
 #define WRITABLE 0x0400
 #define CONTIGUOUS 0x0001
 

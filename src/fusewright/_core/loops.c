@@ -8,7 +8,6 @@
 #define KNOWN 256       /* loops that are remembered: a power of two */
 #define NEAR 8          /* places where one may be: two in turn must not drive each other out */
 #define LONG 64         /* elements of a row that is worth a call */
-#define ALONE (1 << 13) /* elements for which other threads may run meanwhile */
 
 typedef void (*Loop)(char **, const Py_ssize_t *, const Py_ssize_t *, void *);
 
@@ -149,7 +148,7 @@ static void begin(Walk *walk, const Spot *const *spot, int many)
 static int is_plain_walk(const Walk *walk, const Spot *const *spot)
 {
     const Py_ssize_t *inner = walk->step[walk->dims - 1];
-    int few = walk->dims == 1 || walk->elements <= FEW, dense = 1;
+    int few = walk->dims == 1 || walk->elements <= FEW_ELEMENTS, dense = 1;
     for (int k = 0; k < walk->many; k++) {
         Py_ssize_t size = dtypes[spot[k]->dtype].itemsize;
         uintptr_t bits = (uintptr_t)walk->at[k];
@@ -185,7 +184,7 @@ static int run(const Spot *const *spot, int many, Loop loop, void *data)
         return 1;
     if (!is_plain_walk(&walk, spot))
         return 0;
-    PyThreadState *state = walk.elements > ALONE ? PyEval_SaveThread() : NULL;
+    PyThreadState *state = walk.elements * (8 * MOST_SPOTS) > machine.unlocked ? PyEval_SaveThread() : NULL;
     run_rows(&walk, 0, walk.at, loop, data);
     if (state != NULL)
         PyEval_RestoreThread(state);

@@ -5,9 +5,6 @@
 
 #include "library.h"
 
-/* Elements: so many are worth no thought about the order of dims, and are computed one operation at a time.  A chain of
-   five operations on 4,000 takes twice as long this way as in a kernel. */
-#define FEW (1 << 11)
 #define MOST_SPOTS 4 /* of a loop: three operands and a result */
 
 int loop_over(PyObject *function, const Spot *const *spot, int many); /* the last of them is the result: 1 done, 0 not */

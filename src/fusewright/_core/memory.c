@@ -226,7 +226,7 @@ static PyObject *waiting_blocks(PyObject *module, PyObject *none)
 /* The package's module of this name; where it is new, nothing disturbs its import. */
 PyObject *load_module(const char *name)
 {
-    PyObject *loading = PyImport_ImportModule("fusewright.base.loading");
+    PyObject *loading = PyImport_ImportModule("fusewright.base.later");
     PyObject *module = loading ? PyObject_CallMethod(loading, "load", "s", name) : NULL;
     Py_XDECREF(loading);
     return module;

@@ -7,10 +7,8 @@
 #include "dispatch.h"
 #include "loops.h"
 
-#define SMALL (1 << 15) /* elements: as many are worth a launch of their own */
-#define TINY (1 << 10) /* elements: copied in less time than a launch takes */
 #define FILLED 8 /* writes after which an array that is not light is computed, to be filled in memory */
-#define COPIED (1 << 24) /* elements of an array that gets memory of its own to be written in */
+#define MOST (1 << 24) /* elements of an array that gets memory of its own to be written in: a bound on what one write does */
 
 static int64_t size_of(Node *node) { return elements_of(node->shape); }
 
@@ -23,9 +21,9 @@ static int is_constant(Node *node)
 int is_held(Node *node) { return node->kind == LEAF || node->kind == ASSEMBLE || is_constant(node); }
 
 /* What is computed from these is moved at once: nothing is gained by waiting. */
-static const Light moved_at_once = {.in_memory = COPIED, .held = COPIED, .computed = SMALL};
+static const Light moved_at_once = {.in_memory = MOST, .held = MOST, .computed = KERNEL_ELEMENTS};
 /* The same where NumPy writes in any case: to record that is to copy the array. */
-static const Light read_before_steps = {.in_memory = COPIED, .held = COPIED, .computed = SEVERAL};
+static const Light read_before_steps = {.in_memory = MOST, .held = MOST, .computed = USED_ELEMENTS};
 
 int were_small_writes(Node *node, int versions, int64_t most)
 {
@@ -40,7 +38,7 @@ int were_small_writes(Node *node, int versions, int64_t most)
 static int is_being_filled(Node *node)
 {
     int64_t most = size_of(node) / FILLED;
-    return were_small_writes(node, FILLED, most < SMALL ? most : SMALL);
+    return were_small_writes(node, FILLED, most < KERNEL_ELEMENTS ? most : KERNEL_ELEMENTS);
 }
 
 /* The memory of a version that only its handle holds; NULL for any other. */
@@ -137,7 +135,7 @@ static Memory *own(Handle *root, Node *value, const Light *limits)
     Node *base = root->node;
     Memory *memory = released(root, value);
     int seen = 0;
-    if (memory != NULL || !moves_at_once() || size_of(base) > COPIED || size_of(base) == 0)
+    if (memory != NULL || !moves_at_once() || size_of(base) > MOST || size_of(base) == 0)
         return memory;
     if (base->kind != LEAF && !is_light(base, limits, &seen) && !is_being_filled(base))
         return NULL;
@@ -146,11 +144,11 @@ static Memory *own(Handle *root, Node *value, const Light *limits)
     if ((memory = leaf_memory(base = root->node)) == NULL || memory->external)
         return NULL;
     drop_tail(); /* dead nodes there keep what they would have read */
-    if (size_of(base) > TINY && let_read(root, limits) < 0)
+    if (size_of(base) > TINY_ELEMENTS && let_read(root, limits) < 0)
         return NULL;
     if (root->node == base && (memory = released(root, value)) != NULL)
         return memory;
-    if ((base = root->node)->kind != LEAF || leaf_memory(base) == NULL || size_of(base) > SMALL)
+    if ((base = root->node)->kind != LEAF || leaf_memory(base) == NULL || size_of(base) > KERNEL_ELEMENTS)
         return NULL;
     Py_INCREF(base); /* allocating may run Python */
     Node *fresh = twin(base);
@@ -193,7 +191,7 @@ int move_value(Handle *root, Region *region, Node *value, Node *other)
     Py_ssize_t paces[MOST_DIMS];
     int seen = 0;
     if (value->dtype != base->dtype || value->kind == SCALAR
-        || region->dims != PyTuple_GET_SIZE(value->shape) || elements(region) > SMALL
+        || region->dims != PyTuple_GET_SIZE(value->shape) || elements(region) > KERNEL_ELEMENTS
         || !is_region_of(region, base) || !moves_at_once())
         return 0;
     for (int d = 0; d < region->dims; d++)
@@ -219,7 +217,7 @@ int move_value(Handle *root, Region *region, Node *value, Node *other)
 static char *staging(void) /* for as many elements as are moved at once, of the largest type */
 {
     static char *room;
-    if (room == NULL && (room = PyMem_Malloc(SMALL * 16)) == NULL)
+    if (room == NULL && (room = PyMem_Malloc(KERNEL_ELEMENTS * 16)) == NULL)
         PyErr_NoMemory();
     return room;
 }
@@ -259,7 +257,7 @@ int move_update(PyObject *view, PyObject *op, PyObject *other)
     Spot target, value = {.at = word};
     PyObject *base = view_base_of(view), *function = exact_function(op, handle_dtype(view));
     if (function == NULL || base == NULL || !Py_IS_TYPE(base, array_class) || !spot_in_memory(view, &target)
-        || elements_at(&target) > SMALL || !moves_at_once())
+        || elements_at(&target) > KERNEL_ELEMENTS || !moves_at_once())
         return 0;
     value.dtype = target.dtype; /* a number of another type of NumPy's may widen the result, or be refused */
     if (!((scalar_dtype(other) == target.dtype || !is_numpy_number(other)) && write_number(word, target.dtype, other))
@@ -292,7 +290,7 @@ int move_within(Handle *root, Region *region, PyObject *view)
     if (Py_TYPE(view) != view_class || view_base_of(view) != (PyObject *)root
         || !region_of_link(view_link_of(view), &other) || other.dims != region->dims
         || memcmp(other.extent, region->extent, (size_t)other.dims * sizeof *other.extent) != 0
-        || elements(region) > SMALL || !moves_at_once())
+        || elements(region) > KERNEL_ELEMENTS || !moves_at_once())
         return 0;
     view_forget(view);
     Memory *memory = own(root, NULL, &moved_at_once);
@@ -315,7 +313,7 @@ int move_number(Handle *root, Region *region, PyObject *number)
 {
     char word[16];
     const Py_ssize_t paces[MOST_DIMS] = {0};
-    if (!is_region_of(region, root->node) || elements(region) > SMALL
+    if (!is_region_of(region, root->node) || elements(region) > KERNEL_ELEMENTS
         || !write_number(word, root->node->dtype, number))
         return 0;
     return move_elements(root, region, NULL, word, paces);
@@ -328,7 +326,7 @@ int move_array(Handle *root, Region *region, PyObject *object)
     Py_ssize_t paces[MOST_DIMS] = {0};
     int lead = region->dims - array->dims;
     if (lead < 0 || dtype_of_array(object) != root->node->dtype || !is_region_of(region, root->node)
-        || elements(region) > SMALL)
+        || elements(region) > KERNEL_ELEMENTS)
         return 0;
     for (int d = 0; d < array->dims; d++)
         if (array->extent[d] == region->extent[lead + d])

@@ -3,7 +3,6 @@
 
 #include "dispatch.h"
 
-#define MOST_PICKS (1 << 12) /* picks: more are worth a kernel */
 #define MOST_NAMED 4
 
 /* What names elements: for each of the first dims integers, all of one shape, or one integer for all. */
@@ -30,7 +29,7 @@ static int add_array(Picks *picks, const char *at, Memory *memory, int dims, con
     picks->at[picks->named] = at;
     picks->step[picks->named] = dims == 1 ? stride[0] : 8;
     picks->memory[picks->named++] = memory;
-    return dims == picks->dims && picks->many <= MOST_PICKS && memcmp(extent, picks->extent, (size_t)dims * sizeof *extent) == 0;
+    return dims == picks->dims && picks->many <= MOVED_ELEMENTS && memcmp(extent, picks->extent, (size_t)dims * sizeof *extent) == 0;
 }
 
 /* One entry of a subscript; what has to be computed for it is, where `computes`. */
@@ -44,7 +43,7 @@ static int add_entry(Picks *picks, PyObject *entry, int computes)
     }
     if (is_plain(entry)) {
         int may = Py_TYPE(entry) != scalar_class && handle_dtype(entry) == dtype_int64
-                  && elements_of(handle_shape(entry)) <= MOST_PICKS;
+                  && elements_of(handle_shape(entry)) <= MOVED_ELEMENTS;
         return may && (computes ? known_spot(entry, &spot) > 0 : spot_of(entry, &spot))
                && add_array(picks, spot.at, spot.memory, spot.dims, spot.extent, spot.stride);
     }
@@ -79,7 +78,7 @@ static Py_ssize_t row_bytes(const Picks *picks, const Spot *spot)
         return -1;
     for (int d = picks->named; d < spot->dims; d++)
         elements *= spot->extent[d];
-    return elements * picks->many <= SEVERAL ? elements * dtypes[spot->dtype].itemsize : -1;
+    return elements * picks->many <= USED_ELEMENTS ? elements * dtypes[spot->dtype].itemsize : -1;
 }
 
 /* Whether it lies side by side in memory. */

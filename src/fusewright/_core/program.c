@@ -38,10 +38,10 @@ typedef struct {
 } Step;
 
 #define MOST_UNNOTED 64 /* short runs that are told of at once */
-#define LONG_RUN 20e-6  /* seconds */
+#define LONG_RUN 20     /* operations: what a run takes of which is told at once */
 #define TRIALS 32    /* runs of final code after which it is known how long they take */
-#define MARGIN 1.25  /* by which the operations one by one have to be faster, and by 2 us: as much is noise */
-#define NOISE 2e-6
+#define MARGIN 1.25  /* by which the operations one by one have to be faster, and by as much as two of them take: that is noise */
+#define NOISE 2
 
 typedef struct {
     PyObject_HEAD
@@ -138,7 +138,7 @@ static int call_kernel(Program *program, Step *step, int64_t *words, const int64
         scratch += (integer(program, step->room[i], values) + 63) / 64 * 64;
     int64_t inner = integer(program, step->inner, values);
     if (units > 1 && !step->ordered
-        && step->work * (double)units * (double)inner >= parallel_nanoseconds) {
+        && step->work * (double)units * (double)inner >= machine.parallel) {
         if ((threads = count_threads(chosen)) < 0)
             return -1;
         if (threads > 1) {
@@ -287,7 +287,7 @@ int program_is_slow(PyObject *object)
 static int compare(Program *program, double took)
 {
     program->best = program->trials++ == 0 || took < program->best ? took : program->best;
-    if (program->trials < TRIALS || program->best <= MARGIN * program->alone + NOISE)
+    if (program->trials < TRIALS || program->best <= MARGIN * program->alone + NOISE * machine.operation * 1e-9)
         return 0;
     program->slow = 1;
     steady_forget();
@@ -325,7 +325,7 @@ int program_run(PyObject *self, Node **order, int threads)
         return -1;
     if (began > 0 && program->note != Py_None) { /* another thread may have taken it meanwhile */
         program->unnoted += seconds_now() - began;
-        if (++program->runs < MOST_UNNOTED && program->unnoted < LONG_RUN)
+        if (++program->runs < MOST_UNNOTED && program->unnoted < LONG_RUN * machine.operation * 1e-9)
             return 1;
         PyObject *told = PyObject_CallFunction(program->note, "dn", program->unnoted, program->runs);
         program->unnoted = 0;

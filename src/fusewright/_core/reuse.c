@@ -300,7 +300,7 @@ static void sharing_words(Node *base)
 static int all_small(int count)
 {
     for (int i = 0; i < count; i++)
-        if (elements(order[i]) > SMALL_ELEMENTS && PyTuple_GET_SIZE(order[i]->args) > 0)
+        if (elements(order[i]) > STARTED_ELEMENTS && PyTuple_GET_SIZE(order[i]->args) > 0)
             return 0;
     return 1;
 }

@@ -87,7 +87,7 @@ static PyObject *written(PyObject *value, int dtype)
         if (may_be_refused(value, dtype))
             return NULL;
         PyObject *shape = handle_shape(value);
-        int small = shape != NULL && elements_of(shape) <= AT_ONCE;
+        int small = shape != NULL && elements_of(shape) <= KERNEL_ELEMENTS;
         return small && known_spot(value, &spot) > 0 && converts(spot.dtype, dtype) ? array_on(&spot, 0) : NULL;
     }
     return is_entry_for(value, dtype, DEEPEST) ? plain_operand(value, DEEPEST + 1) : NULL;
@@ -116,11 +116,11 @@ int scatter_now(PyObject *handle, PyObject *key, PyObject *value)
     int put_now = put_picked(handle, key, value);
     if (put_now != 0)
         return put_now;
-    PyObject *index = index_of(key, &arrays, AT_ONCE);
+    PyObject *index = index_of(key, &arrays, KERNEL_ELEMENTS);
     int dtype = ((Handle *)root)->node->dtype, refused = index == NULL || (arrays && is_strict() && !is_numpys);
     PyObject *content = refused ? NULL : written(value, dtype);
     PyObject *array = content ? writable_array(handle, arrays > 0) : NULL;
-    int64_t most = arrays || is_numpys ? SEVERAL : AT_ONCE;
+    int64_t most = arrays || is_numpys ? USED_ELEMENTS : KERNEL_ELEMENTS;
     int done = array != NULL && spot_of(handle, &spot) && reach(index, &spot) <= most
                && !(is_plain(value) && is_element(index, &spot) && PyTuple_GET_SIZE(handle_shape(value)) > 0)
                && narrow(&array, &index, &spot)

@@ -78,11 +78,8 @@ static Py_ssize_t those_pending(Node **wanted, Py_ssize_t many, Node **pending)
     return left;
 }
 
-static double compiling[2] = {33e-3, 1e-3}; /* seconds: of any structure, and for each node */
-/* Seconds after which it is worth looking for its code on disk: three times what that takes, since many are met once. */
-#define LOOK_UP 3e-4
-#define LOOK_UP_NODE 3e-5
-static double loading = 10e-3; /* seconds that loading what looks there takes; none when it has been loaded */
+#define OFTEN_ENOUGH 3 /* times what looking for its code on disk takes: then it is worth it, since many are met once */
+static int is_finder_loaded; /* whether what looks there has been loaded */
 static double spent_unfused; /* seconds of all requests so far */
 static double missed_seconds;
 static int compilations = 3; /* more than NOTED */
@@ -136,9 +133,10 @@ static int try_unfused(Entry *entry, uint64_t hash, Node **pending, Py_ssize_t l
         return -1;
     entry->spent += missed_seconds;
     spent_unfused += missed_seconds;
-    double share = entry->spent / (compiling[0] + compiling[1] * taken.count);
+    double share = entry->spent / (machine.compile_first + machine.compile_node * taken.count);
     /* While it is being compiled nothing is gained by asking. */
-    int is_worth_a_look = entry->spent > LOOK_UP + LOOK_UP_NODE * taken.count && spent_unfused > loading;
+    double look_up = machine.look_up + machine.look_up_node * taken.count;
+    int is_worth_a_look = entry->spent > OFTEN_ENOUGH * look_up && (is_finder_loaded || spent_unfused > machine.load_finder);
     int wanted = share > 1.0 ? compilations : share > NOTED_SHARE ? NOTED : is_worth_a_look ? EARLY : NEVER;
     int asks = wanted == compilations ? entry->asked != wanted : entry->asked < wanted;
     missed_due = wanted == compilations ? DUE_NOW : wanted == NOTED ? DUE_LATER : NOT_DUE;
@@ -323,12 +321,12 @@ static PyObject *is_due(PyObject *module, PyObject *none)
 static PyObject *set_compiling(PyObject *module, PyObject *given)
 {
     (void)module;
-    double any = compiling[0], each = compiling[1];
+    double any = machine.compile_first, each = machine.compile_node;
     if (!PyArg_ParseTuple(given, "|dd", &any, &each))
         return NULL;
-    compiling[0] = any;
-    compiling[1] = each;
-    loading = 0.0;
+    machine.compile_first = any;
+    machine.compile_node = each;
+    is_finder_loaded = 1;
     compilations++;
     Py_RETURN_NONE;
 }

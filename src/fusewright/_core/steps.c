@@ -11,7 +11,7 @@
 #define DEEPEST 3 /* lists in lists of operands */
 
 
-/* Step(function, general, most=0, product=None, sum=None, limit=SEVERAL, makes=0, converts=0, known=limit, reads=0): a function of NumPy's on
+/* Step(function, general, most=0, product=None, sum=None, limit=USED_ELEMENTS, makes=0, converts=0, known=limit, reads=0): a function of NumPy's on
    what is in memory; else the general one, as for products of more than `most` multiplications.  One that `converts` an
    array to a type tells of no floating-point error, as its recorded form does not. */
 typedef struct {
@@ -81,7 +81,7 @@ static int64_t count_of_shape(PyObject *shape)
     if (!is_sequence(shape))
         return count_of(shape);
     int64_t size = 1;
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(shape) && size >= 0 && size <= SEVERAL; i++) {
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(shape) && size >= 0 && size <= USED_ELEMENTS; i++) {
         int64_t extent = count_of(PySequence_Fast_GET_ITEM(shape, i));
         size = extent < 0 ? -1 : size * extent;
     }
@@ -101,7 +101,7 @@ static int64_t count_of_range(PyObject *const *given, Py_ssize_t many)
     double count = (ends[1] - ends[0]) / ends[2];
     if (PyErr_Occurred())
         forgive();
-    return count == count ? (count > SEVERAL ? SEVERAL + 1 : count > 0 ? (int64_t)ceil(count) : 0) : -1;
+    return count == count ? (count > USED_ELEMENTS ? USED_ELEMENTS + 1 : count > 0 ? (int64_t)ceil(count) : 0) : -1;
 }
 
 /* Numbers in nested lists; those of our arrays are counted when these are looked at. */
@@ -124,7 +124,7 @@ static int64_t count_of_list(PyObject *list, int depth)
 static int64_t count_of_product(PyObject *const *given, Py_ssize_t many)
 {
     int64_t size = 1;
-    for (Py_ssize_t i = 0; i < many && size <= SEVERAL; i++) {
+    for (Py_ssize_t i = 0; i < many && size <= USED_ELEMENTS; i++) {
         if (Py_IS_TYPE(given[i], numpy_array))
             for (int d = 0; d < ((NumpyArray *)given[i])->dims; d++)
                 size *= ((NumpyArray *)given[i])->extent[d];
@@ -354,7 +354,7 @@ static PyObject *step_make(PyTypeObject *type, PyObject *given, PyObject *names)
     static char *keywords[] = {"function", "general", "most", "product", "sum", "limit", "makes", "converts", "known",
                                "reads", NULL};
     PyObject *function, *general, *product = NULL, *sum = NULL;
-    long long most = 0, limit = SEVERAL, known = 0;
+    long long most = 0, limit = USED_ELEMENTS, known = 0;
     int makes = MAKES_NOTHING, converts = 0, reads = 0;
     if (!PyArg_ParseTupleAndKeywords(given, names, "OO|LO!OLipLp", keywords, &function, &general, &most, &OpType,
                                      &product, &sum, &limit, &makes, &converts, &known, &reads))

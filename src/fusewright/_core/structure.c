@@ -8,7 +8,6 @@
 #include "structure.h"
 
 #define MOST_OBJECTS (1 << 15)
-static const int64_t rows[] = {4096, 32768, 131072}; /* as in runtime.trace */
 
 static PyObject *canonical; /* objects that stand for themselves */
 static uint64_t walk;
@@ -169,6 +168,7 @@ static int describe_patches(void)
 /* Two facts about sizes (whether rows stay in cache, whether results leave it), and the options. */
 static void describe_rest(int64_t inner, int large)
 {
+    static const int64_t rows[] = {ROWS};
     uint64_t row = 0;
     while (row < 3 && inner >= rows[row]) /* bisect */
         row++;
@@ -257,7 +257,7 @@ int take_slice(Node **wanted, Py_ssize_t many)
         int64_t nbytes = dtypes[wanted[i]->dtype].itemsize;
         for (Py_ssize_t d = 0; d < PyTuple_GET_SIZE(wanted[i]->shape); d++)
             nbytes *= as_size(PyTuple_GET_ITEM(wanted[i]->shape, d));
-        large |= nbytes >= past_bytes;
+        large |= nbytes >= machine.past;
         taken.words[taken.length++] = (uint64_t)wanted[i]->slot;
     }
     describe_rest(inner, large);

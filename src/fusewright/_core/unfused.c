@@ -386,7 +386,7 @@ static int run_cells(Cell *cells, int count, const int *slots)
 
 double unfused_seconds(Node **nodes, int count)
 {
-    double seconds = 0.0;
+    double nanoseconds = 0.0;
     int operations = 0;
     Node *only = NULL;
     if (exact == NULL || numpy_array == NULL)
@@ -399,13 +399,13 @@ double unfused_seconds(Node **nodes, int count)
             continue;
         operations++;
         only = node;
-        double pace = node->kind == VIEW ? 0.0 : is_exact(node) ? 1.0e-9 : 4.0e-9;
+        double pace = node->kind == VIEW ? 0.0 : is_exact(node) ? machine.element : machine.dear_element;
         Py_ssize_t elements = (Py_ssize_t)elements_of(node->shape);
         if (node->kind == REDUCE)
             elements = (Py_ssize_t)elements_of(((Node *)PyTuple_GET_ITEM(node->args, 0))->shape);
-        seconds += 1.0e-6 + pace * (double)elements;
+        nanoseconds += machine.operation + pace * (double)elements;
     }
-    return operations == 1 && !is_exact(only) && is_plain_operation(only) ? -1.0 : seconds;
+    return operations == 1 && !is_exact(only) && is_plain_operation(only) ? -1.0 : 1e-9 * nanoseconds;
 }
 
 /* An operation whose result somebody needs needs its operands, but for one that is there already. */

@@ -72,7 +72,7 @@ static int walk_array(Walk *walk, NumpyArray *array)
         nbytes *= array->extent[dim];
     walk->nbytes += nbytes;
     uint64_t flags = (uint64_t)(array->flags & (ALIGNED | WRITABLE));
-    uint64_t head = flags << 32 | (uint64_t)(nbytes >= past_bytes_in_loops) << 16 | (uint64_t)array->dims << 1 | 1;
+    uint64_t head = flags << 32 | (uint64_t)(nbytes >= machine.past_in_loops) << 16 | (uint64_t)array->dims << 1 | 1;
     if (!push(walk, head) || !push_object(walk, array->dtype) || !push(walk, layout_of(array, itemsize)))
         return 0;
     for (int dim = 0; dim < array->dims && walk->cache->exact; dim++)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fusewright._core import native
-from fusewright.base.loading import load
+from fusewright.base.later import load
 from fusewright.base.options import current
 
 DRIVER, UNFUSED = "fusewright.driver", "fusewright.unfused"

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from fusewright.base.figures import LINE
 from fusewright.ir import linear
 from fusewright.ir.expr import Expr, index, op, postorder
 from fusewright.ir.linear import at_least, at_most
 from fusewright.ir.nest import Box, Nest, Stage, grouped
 from fusewright.plan.plan import Kernel, Member, counts_tiles
-
-ALIGNED = 64
-"""Elements to which stretches of rows are rounded: whole cache lines, and whole vectors, of every
-type."""
 
 
 def boxes(phase: Sequence[Member]) -> Iterator[tuple[list[Member], list[Nest]]]:
@@ -72,7 +69,7 @@ def margin_of(member: Member, count: int) -> int:
     """A halo of this many elements, in whole cache lines where they are next to each other."""
     if len(member.stage.extents) > 2:
         return count
-    return -(-count // ALIGNED) * ALIGNED
+    return -(-count // LINE) * LINE  # whole lines, and whole vectors, of every type
 
 
 def stretched(member: Member, low: Expr, high: Expr) -> Member:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from fusewright.base.figures import LINE, PREFETCH
 from fusewright.codegen.builder import Builder, mask_type
 from fusewright.codegen.spell import llvm_type
 from fusewright.codegen.text import suffix_of
@@ -35,15 +36,6 @@ class Layout(NamedTuple):
     stretch: Expr | None = None
     start: Expr | None = None
     streamed: bool = False
-
-
-AHEAD = ((512, 3), (2048, 2))
-"""Bytes by which a stream is fetched before it is read, and LLVM's word for the cache it comes to:
-L1 soon, L2 earlier.  The processor's own prefetching stops at each page.  Measured on arrays beyond
-the caches: 10 to 20 % faster with 1, 2 and 4 streams, the same with 8.
-"""
-LINE = 64
-"""Bytes of a cache line."""
 
 
 class Memory:
@@ -167,7 +159,7 @@ class Memory:
         known = self.builder.scopes[-1].memo
         if known.setdefault(("fetched", layout.base, around), pointer) != pointer:
             return
-        for ahead, cache in AHEAD:
+        for ahead, cache in PREFETCH:
             for start in range(ahead, ahead + nbytes, LINE):
                 place = self.builder.value(f"getelementptr i8, ptr {pointer}, i64 {start}")
                 self.builder.line(

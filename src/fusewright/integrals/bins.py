@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fusewright.base.figures import LINES
 from fusewright.base.values import dataclass
 from fusewright.codegen.recurrences.records import CALL, COULOMB, EXCHANGE, MATRIX, SCRATCH
 from fusewright.integrals.classes import Momenta
 from fusewright.integrals.evaluate import aligned, zeros
 from fusewright.integrals.fock_code import FockCode, driver
 from fusewright.ir.fused import Array
-from fusewright.machine.integrals import LINES
 from fusewright.targets.target import target
 
 BIN_BYTES = 1 << 30

@@ -15,15 +15,12 @@ from fusewright.integrals.operators import COULOMB, Operator
 from fusewright.integrals.pairs import PairGroup
 from fusewright.integrals.transfer import transfers
 from fusewright.ir.fused import Array
+from fusewright.machine.integrals import UNITS
 from fusewright.runtime.image import Executable
 from fusewright.targets.target import target
 
-CHUNK_BYTES = 32 << 20
-"""Results evaluated at a time."""
 _NOTHING = np.zeros(0)
 _UNITS, _RESULTS = WORDS.index("units"), WORDS.index("results")
-GRAIN = 8
-"""Units that a thread takes at a time."""
 
 
 class Side:
@@ -101,7 +98,7 @@ class Evaluator:
         """
         units = np.ascontiguousarray(units, np.int64)
         words = self.words(units.ctypes.data, results.ctypes.data)
-        target("cpu").launch(self.code, words, len(units), GRAIN, self.scratch)
+        target("cpu").launch(self.code, words, len(units), UNITS, self.scratch)
 
     def words(self, units: int, results: int) -> array[int]:
         """What the class's code is called with; two addresses are given."""

@@ -9,12 +9,13 @@ import numpy as np
 
 from fusewright.integrals.basis import Basis
 from fusewright.integrals.classes import QuartetClass, lanes
-from fusewright.integrals.evaluate import CHUNK_BYTES, Evaluator, Side, empty
+from fusewright.integrals.evaluate import Evaluator, Side, empty
 from fusewright.integrals.operators import COULOMB, Operator
 from fusewright.integrals.pairs import PairGroup, grouped
 from fusewright.integrals.repulsion import kind_of, pairs_of, units_of
 from fusewright.ir.fused import Array
 from fusewright.kernels.kernel import kernel
+from fusewright.machine.integrals import CHUNK_BYTES
 
 Observer = Callable[[QuartetClass, int, float], None]
 """Is told of a class, quartets of shells that were evaluated, and seconds."""

@@ -13,10 +13,11 @@ from fusewright.base.values import dataclass
 from fusewright.integrals import given
 from fusewright.integrals.basis import Basis, a_basis
 from fusewright.integrals.classes import QuartetClass, lanes
-from fusewright.integrals.evaluate import CHUNK_BYTES, Evaluator, Side, empty
+from fusewright.integrals.evaluate import Evaluator, Side, empty
 from fusewright.integrals.operators import COULOMB, Operator
 from fusewright.integrals.pairs import NONE, PairGroup, grouped
 from fusewright.ir.fused import Array
+from fusewright.machine.integrals import CHUNK_BYTES
 
 Range = tuple[int, int]
 """Shells [first, last)."""

@@ -9,11 +9,12 @@ import numpy as np
 from fusewright.integrals import given
 from fusewright.integrals.basis import Basis, a_basis
 from fusewright.integrals.classes import lanes
-from fusewright.integrals.evaluate import CHUNK_BYTES, Evaluator, Side, empty
+from fusewright.integrals.evaluate import Evaluator, Side, empty
 from fusewright.integrals.operators import COULOMB, Operator
 from fusewright.integrals.pairs import PairGroup, grouped
 from fusewright.integrals.repulsion import kind_of, pairs_of
 from fusewright.ir.fused import Array
+from fusewright.machine.integrals import CHUNK_BYTES
 
 
 def schwarz(basis: Basis, operator: Operator = COULOMB) -> Array:

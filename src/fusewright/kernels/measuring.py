@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fusewright.base.figures import STRIP
 from fusewright.base.options import Options
 from fusewright.base.values import dataclass
 from fusewright.ir.loops.interpret import Failed
 from fusewright.kernels.specialise import Specialised
+from fusewright.machine import record as machine
 from fusewright.runtime import cache as disk
 from fusewright.runtime import kept
 from fusewright.targets.executable import LoopExecutable
@@ -28,10 +30,6 @@ if TYPE_CHECKING:
     from fusewright.kernels.kernel_data import KernelData
 
 NDArray = np.ndarray[Any, Any]
-LEAST, MOST = 1 << 18, 1 << 25
-"""Bytes of all arrays: where timing begins, and where all that is larger lies in memory anyway.
-Between them what is near each power of two is measured apart: how far out arrays lie decides.
-"""
 ROUNDS, CALLS = 2, 8
 """How often each form has its turn, and how many calls in a row that is.  The first of them is not
 timed: it finds in each thread's cache what the other form has left there, and what a form has once
@@ -97,7 +95,10 @@ def trial_of(
     nothing to choose.
     """
     total = sum(array.nbytes for array in arrays)
-    least = min(_nearest_power(total), MOST) if total >= LEAST else 0
+    # What is near each power of two is measured apart, since how far out arrays lie decides: from a
+    # share of a cache on, up to where all that is larger lies in memory anyway.
+    most = machine.current().past_in_loops
+    least = min(_nearest_power(total), most) if total >= STRIP else 0
     asked = options.measure and options.fuse and not options.reassociate and kernel.fuse is None
     if not (asked and least) or code.signature.checks or code.signature.prints:
         return None

@@ -17,12 +17,9 @@ from fusewright.base.values import dataclass
 from fusewright.ir.dtypes import DType
 from fusewright.kernels.iteration import NotRaised
 from fusewright.kernels.places import Access, Form
+from fusewright.machine.record import DEFAULT
 
 Type = tuple[DType, tuple[int, ...]]
-LARGE = 1 << 21
-"""Bytes of what two loops have in common from which one pass over it is worth more than recording
-statements, which costs some 50 µs less for each call.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +44,7 @@ def keep_together(nests: Sequence[Nest], types: Sequence[Type]) -> None:
         if not all(_same(x, y, first, second) for x, y in common):
             return
         size = sum(_bytes(types[array]) for array in {x.array for x, _ in common})
-        if list(first.box.values()) != list(second.box.values()) and size >= LARGE:
+        if list(first.box.values()) != list(second.box.values()) and size >= DEFAULT.joined:
             found = found or second.accesses[-1].span
     if found is not None:
         raise NotRaised("its loops have different bounds: only loops share what is common", found)

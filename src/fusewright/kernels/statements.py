@@ -54,15 +54,14 @@ from fusewright.kernels.deferred import (
 )
 from fusewright.kernels.groups import Execute
 from fusewright.kernels.lowering import NAME, Lowered, NotLowered, lower
+from fusewright.machine.record import DEFAULT
 from fusewright.plan.stages import by_library
 from fusewright.runtime.listening import listeners, watchers
 from fusewright.runtime.reuse import is_patch
 from fusewright.runtime.trace import WORTH_KEEPING, take
 
-LEAST, AT_ONCE = 1 << 13, 1 << 18
-"""Elements of a result from which a statement that comes often joins, and from which each does: two
-passes over those take longer than joining here, 60 us (the core takes one).
-"""
+LEAST, AT_ONCE = DEFAULT.joined_often // 8, DEFAULT.joined // 8
+"""Elements of a result from which a statement that comes often joins, and from which each does."""
 _least, _at_once = LEAST, AT_ONCE
 MOST_NODES = 64
 """Operations of a statement, and versions of an array in it."""

@@ -4,6 +4,9 @@
 
 from typing import NamedTuple
 
+from fusewright.base import figures
+from fusewright.machine.record import DEFAULT
+
 
 class IntegralRates(NamedTuple):
     """Seconds for each of five counts: shells squared; pairs of groups; primitive quartets; the
@@ -52,7 +55,9 @@ rounded up, since pairs are made anew for each geometry.
 """
 IN_MEMORY = 3.6e-9
 """Seconds for each of all integrals in memory (8-fold packed) to be made J and K of by PySCF."""
-BATCH_BYTES = 1 << 15
+BATCH_BYTES = figures.FIRST
 """Integrals that are evaluated before they are digested: what the first-level cache holds."""
-LINES = 128
-"""Bytes of a pair of cache lines: parts of a thread's scratch begin on one."""
+CHUNK_BYTES = DEFAULT.third
+"""Integrals that are evaluated before they are put in order: what the last cache holds."""
+UNITS = 8
+"""Units, each a pair of the bra and a vector of the ket, that a thread takes at a time."""

@@ -7,10 +7,11 @@ The defaults are what thresholds were tuned on: two processors of a server with 
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from math import log2
 from typing import NamedTuple
 
 from fusewright._core import native
-from fusewright.base import caches
+from fusewright.base import caches, figures
 from fusewright.base.later import later
 
 MIB = 1 << 20
@@ -21,10 +22,9 @@ class Machine(NamedTuple):
     `stored.UNITS`.
 
     `first` is the cache for data; results with `past` bytes are written past all of them (array
-    statements, measured: pays above about 64 MiB); a kernel may keep `rows` bytes of row buffers,
-    half of a 2 MiB L2: the other half is for what streams through.  A `fork` is sharing work among
-    threads and joining them, 1 to 20 us depending on how long the pool has slept; a `page` the
-    first touch of 4 KiB.
+    statements, measured: pays above about 64 MiB); a kernel may keep `rows` bytes of row buffers.
+    A `fork` is sharing work among threads and joining them, 1 to 20 us depending on how long the
+    pool has slept; a `page` the first touch of 4 KiB.
 
     `product` is the rate in products of matrices, whose operands are packed and stay in registers;
     `half` that of multiplications of bfloat16 in such products, and `tiles` that in tile registers
@@ -32,11 +32,26 @@ class Machine(NamedTuple):
     A `layer` of a chain of products takes so long to call; chains are fused where
     the predicted gain is `chain_gain` at least.
 
-    Compiling takes `compile_start` once in a process, `compile_structure`
-    and `compile_node` for each node (measured: expressions of 10 to 200 operators 0.4 ms, time
-    steps of 200 to 900 0.7 to 1.5, up to 6 where shifted values are computed several times); for
-    good, a `compile_line` for each line of LLVM text.  Hardware prefetchers follow about
-    `read_streams` arrays; the processor combines writes to about `write_streams` lines.
+    An `operation` by itself takes so long in NumPy, with the call and memory for its result, an
+    `element` of it, and a `dear_element` of one that NumPy's bits are not known of (an exponential,
+    a sum).  `joining` is making a statement part of a group, in Python: the core takes as long as
+    an `operation`.
+
+    Looking for code on disk takes `look_up` and `look_up_node` for each node, once what looks there
+    has been loaded (`load_finder`).  Compiling takes `compile_start` once in a process,
+    `compile_structure` and `compile_node` for each node (measured: expressions of 10 to 200
+    operators 0.4 ms, time steps of 200 to 900 0.7 to 1.5, up to 6 where shifted values are computed
+    several times); for good, a `compile_line` for each line of LLVM text.  Hardware prefetchers
+    follow about `read_streams` arrays; the processor combines writes to about `write_streams`
+    lines.
+
+    An operation of a loop takes `in_vectors` on an element, or `one_by_one`; an access to the
+    `same` element in all lanes, or to `scattered` ones, is worth such a share of one to neighbours.
+    A value that is dearer than `stored_value` additions is stored and read from the cache rather
+    than computed twice.  A body of more than `decoded` operations leaves the cache of decoded
+    instructions.  In a `block` of less work than that it shows what beginning one costs; a `strip`
+    that is cut short so that each thread has some has so much; a sleeping thread takes `wake` to
+    begin.
 
     A flush of a program's loop computes `flush_elements` at least, all operations together: in so
     many launching it takes a tenth of the time, and each further iteration adds code, and computes
@@ -50,7 +65,7 @@ class Machine(NamedTuple):
     second: int = MIB
     third: int = 32 * MIB
     past: int = 64 * MIB
-    rows: int = MIB
+    rows: int = figures.KEPT
     first_bandwidth: float = 320.0
     second_bandwidth: float = 300.0
     third_bandwidth: float = 130.0
@@ -64,14 +79,30 @@ class Machine(NamedTuple):
     fork: float = 4_000.0
     launch: float = 180.0
     page: float = 220.0
+    operation: float = 1_000.0
+    element: float = figures.ELEMENT
+    dear_element: float = 4.0
+    joining: float = 60_000.0
     layer: float = 2_000.0
     chain_gain: float = 1.10
+    look_up: float = 1e-4
+    look_up_node: float = 1e-5
+    load_finder: float = 10e-3
     compile_start: float = 25e-3
     compile_structure: float = 8e-3
     compile_node: float = 1e-3
     compile_line: float = 1e-4
     read_streams: int = 24
     write_streams: int = 8
+    in_vectors: int = 30
+    one_by_one: int = 400
+    same: float = 0.9
+    scattered: float = 0.15
+    stored_value: int = 8
+    decoded: int = 1_500
+    block: float = 500.0
+    strip: float = 10_000.0
+    wake: float = figures.WAKE
     flush_elements: int = 200_000
     flush_records: int = 16
 
@@ -82,6 +113,13 @@ class Machine(NamedTuple):
         2^20 1.3 of it).
         """
         return self.past // 2
+
+    @property
+    def unlocked(self) -> int:
+        """Bytes of operands and results from which other threads of Python's may run meanwhile: as
+        many as come from memory in the time of a fork, as handing Python on wakes a thread, too.
+        """
+        return near_power(self.fork * self.memory_bandwidth)
 
     @property
     def left_behind(self) -> int:
@@ -98,6 +136,34 @@ class Machine(NamedTuple):
         half of what the processor combines writes to.
         """
         return self.write_streams // 2
+
+    @property
+    def joined(self) -> int:
+        """Bytes of a value from which one pass over memory less, for writing it here and reading it
+        there, is worth what joining two statements or loops takes in Python.
+        """
+        return near_power(self.joining * self.memory_bandwidth / 2.0)
+
+    @property
+    def joined_often(self) -> int:
+        """The same where the core joins what has come before: in the time of an operation, and of
+        smaller values, which lie in the last cache.
+        """
+        return near_power(self.operation * self.third_bandwidth / 2.0)
+
+    @property
+    def quick_lines(self) -> int:
+        """Lines of LLVM text above which code is generated without optimisation first: compiling it
+        for good takes longer than 20 ms, which is noticed.
+        """
+        return round(20e-3 / self.compile_line)
+
+    @property
+    def scanned_block(self) -> float:
+        """Nanoseconds of a block of a loop that adds up, at least: half as long again as a thread
+        takes to wake, so that two are worth a second thread.
+        """
+        return 1.5 * self.wake
 
     @property
     def parallel(self) -> float:
@@ -117,11 +183,26 @@ class Machine(NamedTuple):
         return int(3000.0 * self.fork)
 
 
+def near_power(figure: float) -> int:
+    """The power of two next to a figure: nobody knows times and rates any better."""
+    return 1 << round(log2(max(figure, 1.0)))
+
+
 DEFAULT = Machine()
-OF_ALL = ("rows", "read_streams", "write_streams", "flush_elements", "flush_records")
+OF_ALL = (
+    "rows", "read_streams", "write_streams", "in_vectors", "one_by_one", "same", "scattered",
+    "stored_value", "decoded", "block", "strip", "wake", "flush_elements", "flush_records",
+)  # fmt: skip
 """Fields that plans and flushes read.  They are the same on all machines, neither detected nor
 measured, so that code on disk is found without this record.
 """
+
+
+READ_BY_CORE = (
+    "past", "past_in_loops", "unlocked", "parallel", "operation", "element", "dear_element",
+    "look_up", "look_up_node", "load_finder",
+)  # fmt: skip
+"""What the native core reads of the record, but for what `targets/cpu/tiers.py` tells it."""
 
 
 def with_caches(nbytes: Mapping[str, int]) -> Machine:
@@ -151,7 +232,7 @@ def use(machine: Machine) -> Machine:
     if native is not None:
         if machine.past != DEFAULT.past:
             native.take_missed()  # a request that was described before this was known
-        native.set_machine(machine.past, machine.past_in_loops, machine.parallel)
+        native.set_machine(**{name: getattr(machine, name) for name in READ_BY_CORE})
     return machine
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from fusewright.base.figures import MOVED_ELEMENTS
 from fusewright.frontends.arrays.front import (
     ARRANGEMENTS,
     FILLS,
-    MOVED,
     arrangement,
     at_once,
     in_place,
@@ -48,15 +48,15 @@ def quick(module: str, exports: dict[str, Any]) -> dict[str, Any]:
     """A module's functions, those that may with the native core in front of them."""
     home = getattr(np, module) if module else np
     made = dict(exports)
-    for names, limit in ((STEPS[module], LIBRARY), ("" if module else MOVES, MOVED)):
+    for names, limit in ((STEPS[module], LIBRARY), ("" if module else MOVES, MOVED_ELEMENTS)):
         for name in names.split():
             function = INSTEAD.get(name, getattr(home, name))
             made[name] = at_once(function, exports[name], **limits(name, limit))
     for name in () if module else WRITERS:
-        made[name] = in_place(getattr(home, name), exports[name], MOVED)
+        made[name] = in_place(getattr(home, name), exports[name], MOVED_ELEMENTS)
     for name in () if module else ARRANGEMENTS[:5]:  # functions, too (`np.copy` keeps the layout)
         made[name] = arrangement(name, exports[name])
     for name in () if module else FILLS:
         function = INSTEAD.get(name, getattr(home, name))
-        made[name] = at_once(function, exports[name], limit=MOVED, makes=name)
+        made[name] = at_once(function, exports[name], limit=MOVED_ELEMENTS, makes=name)
     return made

@@ -28,8 +28,8 @@ from fusewright.plan.reads import expressions_of, loads_of, reads_of
 Size = Callable[[Expr], int]
 
 MOST_STAGES = 16
-"""Stages of one kernel that stream rows: each adds two halo rows for every thread to compute
-again."""
+"""Stages of one kernel that stream rows: each adds two halo rows for every thread to compute again,
+which is a share of its own rows."""
 MOST_MEMBERS = 32
 """Stages of one kernel: a stage is compared with every other one of its kernel, so that more would
 make planning a long program slow; the arrays they share are read once for all of these."""

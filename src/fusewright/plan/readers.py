@@ -15,11 +15,9 @@ from collections.abc import Sequence
 
 from fusewright.ir import graph, ops
 from fusewright.ir.graph import Node
+from fusewright.machine import record as machine
 from fusewright.plan.support import why_library
 
-RECOMPUTE = 8
-"""In units of one vector add: a value dearer than this is stored rather than computed twice (a
-store and a load from cache)."""
 MOST_INLINED = 200
 """Nodes that computing an element again would inline; more are dear whatever they are."""
 MOST_READ = 256
@@ -165,7 +163,7 @@ def _worth_storing(readers: _Readers, slot: int, stored: set[int], loops: int) -
     copies = max(len(paths), loops)
     if node.kind == graph.ASSEMBLE and copies > 1:
         return cost > 2
-    return copies > 1 and cost * (copies - 1) > RECOMPUTE
+    return copies > 1 and cost * (copies - 1) > machine.current().stored_value
 
 
 def _cost(readers: _Readers, root: int, stored: set[int]) -> int:
@@ -173,9 +171,10 @@ def _cost(readers: _Readers, root: int, stored: set[int]) -> int:
     once it is too dear.
     """
     total, seen, stack = 0, {root}, [root]
-    while stack and total <= RECOMPUTE:
+    most = machine.current().stored_value
+    while stack and total <= most:
         if len(seen) > MOST_INLINED:
-            return RECOMPUTE + 1
+            return most + 1
         slot = stack.pop()
         node = readers.order[slot]
         if node.kind == graph.MAP:

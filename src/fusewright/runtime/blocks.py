@@ -14,23 +14,21 @@ from collections import deque
 from collections.abc import Callable
 
 from fusewright.base.errors import OutOfMemory
+from fusewright.base.figures import LINE
 from fusewright.base.options import current
 from fusewright.runtime import limits, pages
 from fusewright.runtime.demand import WINDOW, Demand
 
-ALIGNMENT = 64
-"""Bytes: a cache line, and the widest vector."""
 SMALL = 32 << 10
-"""Bytes: the largest block cut from a slab."""
-HUGE = 4 << 20
-"""Bytes: from here on huge pages (2 MiB each) are worth their rounding."""
+"""Bytes: the largest block cut from a slab, an eighth of it."""
+HUGE = 2 * pages.HUGE_PAGE
+"""Bytes: from here on blocks are of huge pages: rounding adds less than half."""
 _FINE = 64 << 20
 """Bytes: from here on size classes are 1/16 of a power of two apart, below 1/4."""
-_CHECK = 64 << 20
-"""Bytes mapped between two looks at what is free: a look costs 0.1 ms, touching 64 MiB at least 5.
-"""
 _MARGIN = 64 << 20
-"""Bytes left to everybody else."""
+"""Bytes left to everybody else, and mapped between two looks at what is free: a look costs 0.1 ms,
+touching so many at least 5.
+"""
 
 FLOOR = 8 << 20
 """Bytes that may wait whatever the demand (as many wait in the native core)."""
@@ -48,7 +46,7 @@ def size_class(nbytes: int) -> int:
     [64, 64, 128, 1280, 40960, 104857600]
     """
     if nbytes <= 1024:
-        return max(-(-nbytes // ALIGNMENT), 1) * ALIGNMENT
+        return max(-(-nbytes // LINE), 1) * LINE
     steps = 16 if nbytes > _FINE else 4
     step = (1 << ((nbytes - 1).bit_length() - 1)) // steps
     if nbytes > SMALL:
@@ -66,8 +64,8 @@ class SmallPool:
     def __init__(self, large: LargePool) -> None:
         self.classes: dict[int, list[int]] = {}
         self.free = [
-            self.classes.setdefault(size_class(ALIGNMENT * lines), [])
-            for lines in range(SMALL // ALIGNMENT + 1)
+            self.classes.setdefault(size_class(LINE * lines), [])
+            for lines in range(SMALL // LINE + 1)
         ]
         self._large = large
         self._slabs: dict[int, int] = {}
@@ -128,7 +126,7 @@ class LargePool:
         self._sizes: dict[int, int] = {}
         self.idle: dict[int, list[int]] = {}
         self._order: dict[int, int] = {}
-        self._unchecked = _CHECK
+        self._unchecked = _MARGIN
         self._lock = threading.RLock()
         self._returned: deque[tuple[int, int]] = deque()
         self.shelves: Callable[[int], list[tuple[int, int]]] = lambda limit: []
@@ -344,7 +342,7 @@ class LargePool:
     def _check(self, nbytes: int, size: int) -> None:
         """Linux promises memory it does not have and kills who uses it: refuse before."""
         self._unchecked += size
-        if self._unchecked < _CHECK:
+        if self._unchecked < _MARGIN:
             return
         if nbytes > self._writable_bytes():
             self._evict(0)

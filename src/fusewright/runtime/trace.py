@@ -14,6 +14,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from fusewright.base import caches
+from fusewright.base.figures import ROWS, STARTED_ELEMENTS
 from fusewright.base.later import later as deferred
 from fusewright.base.values import dataclass
 from fusewright.ir import graph
@@ -37,10 +38,6 @@ if TYPE_CHECKING:
 else:
     record = deferred("fusewright.machine.record")
 
-ROWS = (4096, 32768, 131072)
-"""Elements of a row at which plans may differ: rows of float64 that fit L1, a share of L2, L2."""
-SMALL = 1 << 14
-"""Elements up to which computing a value takes about as long as starting to."""
 PATCHES = 2
 """Values patched in place from which the structure says whether everything is small."""
 MARGIN = 4
@@ -98,7 +95,9 @@ def take(requested: Sequence[Node]) -> Slice:
     outputs.sort()
     parts.extend(outputs)
     # Facts about sizes: whether launches dominate, rows stay in cache, and results leave it.
-    parts.append(len(reusable) >= PATCHES and all(prod(n.shape) <= SMALL for n in slots if n.args))
+    parts.append(
+        len(reusable) >= PATCHES and all(prod(n.shape) <= STARTED_ELEMENTS for n in slots if n.args)
+    )
     parts.append(bisect(ROWS, walk.inner))
     most = max((prod(n.shape) * n.dtype.itemsize for n in requested), default=0)
     parts.append(most >= caches.least_past and most >= record.current().past)

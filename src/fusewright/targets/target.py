@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 import numpy as np
 
-from fusewright.base.loading import load
+from fusewright.base.later import load
 from fusewright.base.options import Options, current
 from fusewright.base.values import dataclass
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,18 +16,24 @@ import pytest
 import fusewright as fw
 import fusewright.numpy as fnp
 from fusewright import driver
+from fusewright._core import native
+from fusewright.base import figures
 from fusewright.machine import record, stored
-from fusewright.machine.record import DEFAULT, OF_ALL, Machine, with_caches
+from fusewright.machine.record import DEFAULT, OF_ALL, READ_BY_CORE, Machine, with_caches
 from fusewright.runtime.trace import take
 from fusewright.targets.cpu import loops
 
 SOURCE = Path(fw.__file__).parent
 TINY = DEFAULT._replace(
-    rows=1 << 12, past=1 << 10, fork=0.0, read_streams=2, write_streams=2, compile_node=1e-9
-)
+    rows=1 << 12, past=1 << 10, fork=0.0, read_streams=2, write_streams=2, compile_node=1e-9,
+    block=0.0, strip=0.0, wake=0.0, stored_value=1, decoded=20, same=0.1, scattered=1.0,
+    in_vectors=1,
+)  # fmt: skip
 LARGE = DEFAULT._replace(
-    rows=1 << 30, past=1 << 40, fork=1e12, read_streams=400, write_streams=400, compile_node=1.0
-)
+    rows=1 << 30, past=1 << 40, fork=1e12, read_streams=400, write_streams=400, compile_node=1.0,
+    block=1e6, strip=1e6, wake=1e8, stored_value=400, decoded=1 << 20, scattered=0.0,
+    in_vectors=400,
+)  # fmt: skip
 DECIDE_BITS = (
     "rules/", "ir/", "analysis/", "targets/reference/", "codegen/", "plan/plan.py",
     "plan/stages.py", "frontends/", "numpy/",
@@ -33,6 +41,10 @@ DECIDE_BITS = (
 """What operations mean, in which order sums are formed, and how that is written as code."""
 DECIDE_WHEN = ("frontends/arrays/iterations.py", "frontends/arrays/survivors.py")
 """Of these, what says when values are computed, never what they are."""
+DECIDE_HOW = ("codegen/", "frontends/arrays/", "numpy/instant.py")
+"""Of these, what lays out code and data, and records or computes at once: what is the same on all
+machines may decide that.
+"""
 
 
 def test_the_default_thresholds_are_those_that_were_tuned() -> None:
@@ -40,22 +52,43 @@ def test_the_default_thresholds_are_those_that_were_tuned() -> None:
     assert (DEFAULT.rows, DEFAULT.read_streams) == (1 << 20, 24)
     assert (DEFAULT.write_streams, DEFAULT.written_alone) == (8, 4)
     assert (DEFAULT.parallel, DEFAULT.parallel_loop) == (16_000.0, 12_000_000)
+    assert (DEFAULT.unlocked, DEFAULT.scanned_block) == (1 << 18, 150_000.0)
+    assert (DEFAULT.joined, DEFAULT.joined_often) == (1 << 21, 1 << 16)
+    assert DEFAULT.quick_lines == 200
+    assert DEFAULT.compile_structure + 2 * DEFAULT.compile_node == figures.COMPILED
     assert set(stored.UNITS) == set(Machine._fields)
 
 
+def test_figures_of_all_machines_are_those_that_were_tuned() -> None:
+    assert figures.ROWS == (4096, 32768, 131072)
+    assert (figures.NEAR, figures.STRIP) == (1 << 19, 1 << 18)
+    elements = figures.TINY_ELEMENTS, figures.FEW_ELEMENTS, figures.MOVED_ELEMENTS
+    assert elements == (1 << 10, 1 << 11, 1 << 12)
+    elements = figures.STARTED_ELEMENTS, figures.KERNEL_ELEMENTS, figures.COPIED_ELEMENTS
+    assert elements == (1 << 14, 1 << 15, 1 << 16)
+
+
+@pytest.mark.skipif(native is None, reason="the core reads them")
 def test_the_core_begins_with_the_defaults() -> None:
-    text = (SOURCE / "_core" / "machine.c").read_text()
-    assert re.findall(r"^int64_t (\w+) = \(int64_t\)1 << (\d+);", text, re.MULTILINE) == [
-        ("past_bytes", str(DEFAULT.past.bit_length() - 1)),
-        ("past_bytes_in_loops", str(DEFAULT.past_in_loops.bit_length() - 1)),
-    ]
-    assert f"double parallel_nanoseconds = {DEFAULT.parallel};" in text
-    seconds = (SOURCE / "_core" / "slice.c").read_text()
-    compiling = DEFAULT.compile_start + DEFAULT.compile_structure
-    assert (
-        f"compiling[2] = {{{compiling * 1e3:.0f}e-3, {DEFAULT.compile_node * 1e3:.0f}e-3}}"
-        in seconds
-    )
+    code = "from fusewright._core import native; print(native.machine())"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    begun = ast.literal_eval(said.stdout)
+    first = begun.pop("compile_first")
+    assert first == pytest.approx(DEFAULT.compile_start + DEFAULT.compile_structure)
+    for name, figure in begun.items():
+        assert figure == getattr(figures if name.isupper() else DEFAULT, name), name
+    assert {*READ_BY_CORE, "compile_node"} == {name for name in begun if name.islower()}
+
+
+@pytest.mark.skipif(native is None, reason="the core reads them")
+def test_the_core_is_told_of_the_record() -> None:
+    with record.using(TINY):
+        told = native.machine()
+        assert {name: told[name] for name in READ_BY_CORE} == {
+            name: getattr(TINY, name) for name in READ_BY_CORE
+        }
+    with pytest.raises(TypeError, match="no 'weight' of a machine's record"):
+        native.set_machine(weight=1.0)
 
 
 @pytest.mark.parametrize(
@@ -95,8 +128,11 @@ def test_what_plans_read_is_the_same_on_all_machines() -> None:
         ]
     for name in ("plan", "codegen"):
         for path in (SOURCE / name).rglob("*.py"):
-            read = set(re.findall(r"machine\.current\(\)\.(\w+)", path.read_text()))
-            assert read <= {*OF_ALL, "written_alone"}, path
+            text = path.read_text()
+            read = set(re.findall(r"machine\.current\(\)\.(\w+)", text))
+            if "here = machine.current()" in text:
+                read |= set(re.findall(r"\bhere\.(\w+)", text))
+            assert read <= {*OF_ALL, "written_alone", "scanned_block"}, path
 
 
 def _imports(path: Path) -> set[str]:
@@ -114,16 +150,17 @@ def test_what_decides_bits_knows_no_machine() -> None:
         name = path.relative_to(SOURCE).as_posix()
         if name.startswith(DECIDE_BITS) and name not in DECIDE_WHEN:
             assert not any(each.startswith("fusewright.machine") for each in _imports(path)), path
+        if name.startswith(DECIDE_BITS) and not name.startswith(DECIDE_HOW):
+            assert not any("base.figures" in each for each in _imports(path)), path
     for path in (SOURCE / "_core").glob("*.c"):
         if path.name in (
             "sums.c",
             "operators.c",
             "recorded.c",
             "reductions.c",
-            "loops.c",
             "cells.c",
         ):
-            assert not re.search(r"past_bytes|parallel_nanoseconds", path.read_text()), path
+            assert not re.search(r"\bmachine\.\w", path.read_text()), path
 
 
 def _sums(a: Any, b: Any) -> Iterator[Any]:

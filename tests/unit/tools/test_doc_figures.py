@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 from tests.unit.tools import test_readme_claims as claims
 
+from fusewright.base import figures
 from fusewright.bridges.pykokkos import repeats
 from fusewright.bridges.pykokkos.dialect import scratch
 from fusewright.frontends.arrays import trace
 from fusewright.frontends.kernels import vectors
 from fusewright.integrals import bins
-from fusewright.kernels import measuring, splitting
 from fusewright.machine import record
 from fusewright.machine.integrals import LOADING
 from fusewright.runtime import blocks
@@ -102,9 +102,9 @@ SOURCES: dict[tuple[str, str], Callable[[], list[float]]] = {
     ("pyscf.md", "1.4 GiB"): LARGE,
     ("kernels.md", "64 KiB"): code(vectors.MOST_BYTES / KIB),
     ("kernels.md", "12 µs"): code(record.DEFAULT.parallel_loop / 1e6),
-    ("kernels.md", "256 KiB"): code(measuring.LEAST / KIB),
-    ("kernels.md", "32 MiB"): code(measuring.MOST / MIB),
-    ("kernels.md", "2 MiB"): code(splitting.LARGE / MIB),
+    ("kernels.md", "256 KiB"): code(figures.STRIP / KIB),
+    ("kernels.md", "32 MiB"): code(record.DEFAULT.past_in_loops / MIB),
+    ("kernels.md", "2 MiB"): code(record.DEFAULT.joined / MIB),
     ("pykokkos.md", "1 MiB"): code(repeats.SMALL / MIB),
     ("pykokkos.md", "64 KiB"): code(scratch.MOST / KIB),
     ("pyscf.md", "1 GiB"): code(bins.BIN_BYTES / 2.0**30),

@@ -18,8 +18,9 @@ from fusewright.bridges.pykokkos.reducers import Reducer
 from fusewright.bridges.pykokkos.spaces import ExecutionSpace, Trait, get_default_space
 from fusewright.bridges.pykokkos.unit_kernel import UnitKernel
 from fusewright.bridges.pykokkos.views import ViewType
+from fusewright.machine.record import DEFAULT
 
-SMALL = 1 << 20
+SMALL = DEFAULT.joined // 2
 """Bytes of a view below which a kernel that is no array statement runs at once: its launch as a
 pending value would cost more than it may save."""
 MOST = 256

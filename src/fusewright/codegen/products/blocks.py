@@ -14,10 +14,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from fusewright.base.figures import LINE
 from fusewright.codegen.products.packing import packing_name
 from fusewright.codegen.products.registers import RegisterTile
 from fusewright.codegen.products.tile import UNROLLED, tile_name
-from fusewright.codegen.recurrences.vectors import LINE, Vectors
+from fusewright.codegen.recurrences.vectors import Vectors
 from fusewright.ir.dtypes import BFLOAT16, DType
 
 KERNEL = "ptr %args, i64 %lo, i64 %hi, ptr %scratch"

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fusewright.codegen.memory import AHEAD
-from fusewright.codegen.recurrences.vectors import LINE, Vectors
+from fusewright.base.figures import LINE, PREFETCH
+from fusewright.codegen.recurrences.vectors import Vectors
 from fusewright.ir.dtypes import DType
 
 PARAMETERS = "ptr noalias %from, i64 %along, i64 %across, i64 %k, i64 %count, ptr noalias %to"
@@ -77,7 +77,7 @@ class PackFunction(Vectors):
         with self.loop("0", "%k") as k:
             source = self.at("%from", self.line(f"mul i64 {k}, %along"), 1)
             # Rows are too far apart for the hardware's prefetchers.
-            rows = AHEAD[-1][0] // (self.width * self.given)
+            rows = PREFETCH[-1][0] // (self.width * self.given)
             ahead = self.at(source, self.line(f"mul i64 %along, {rows}"), 1)
             for start in range(0, self.width * self.given, LINE):
                 place = self.at(ahead, start, 1)

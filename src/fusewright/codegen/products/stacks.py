@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from fusewright.base.figures import LINE
 from fusewright.codegen.products.packing import PackFunction, packing_name
 from fusewright.codegen.products.registers import RegisterTile
-from fusewright.codegen.recurrences.vectors import LINE, Vectors
+from fusewright.codegen.recurrences.vectors import Vectors
 from fusewright.ir.dtypes import DType
 
 KERNEL = "ptr %args, i64 %lo, i64 %hi, ptr %scratch"

@@ -10,8 +10,9 @@ What of it exceeds `rows` and `columns` is computed from padding and not stored.
 
 from __future__ import annotations
 
+from fusewright.base.figures import LINE
 from fusewright.codegen.products.registers import RegisterTile
-from fusewright.codegen.recurrences.vectors import LINE, Vectors
+from fusewright.codegen.recurrences.vectors import Vectors
 from fusewright.ir.dtypes import DType
 
 PARAMETERS = (

@@ -22,7 +22,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fusewright.codegen.recurrences.vectors import LINE, Vectors
+from fusewright.base.figures import LINE
+from fusewright.codegen.recurrences.vectors import Vectors
 from fusewright.ir.recurrences.straight import Statement, Straight, Summand
 from fusewright.plan.recurrences.cut import CUT_FROM, PIECE, crossing, parts
 

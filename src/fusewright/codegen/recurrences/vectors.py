@@ -15,8 +15,6 @@ ATTRIBUTES = 'attributes #0 = { nounwind alignstack=64 "prefer-vector-width"="51
 """Spilled vectors need an aligned stack: without `alignstack` three of four straddle two cache
 lines, which costs a fifth to a third of the time (measured).
 """
-LINE = 64
-"""Bytes of a cache line; every block of vectors begins on one."""
 
 
 class Vectors:

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 
+from fusewright.base.figures import LINE, NEAR
 from fusewright.codegen.pairs import in_pairs
 from fusewright.codegen.trees.lanes import InnermostStores, lanes_of_loop
 from fusewright.codegen.trees.loads import keep_loads
@@ -55,11 +56,11 @@ from fusewright.ir.tree.nodes import (
 from fusewright.plan.loops.fuse.guards import test_of
 from fusewright.plan.loops.plan import LoopPlan
 
-GRAIN = 64
-"""Iterations a thread takes at a time where they are elements, at least."""
+GRAIN = LINE
+"""Iterations a thread takes at a time where they are elements, at least: a cache line of bytes."""
 ON_STACK = 1 << 16
 """Bytes of an array that may lie on the stack; a larger one, or of unknown size, is allocated."""
-MOST_ELEMENTS = 1 << 16
+MOST_ELEMENTS = NEAR // 8
 """Elements of a copy, at most: it should stay in a thread's own cache."""
 
 

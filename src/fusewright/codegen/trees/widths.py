@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fusewright.base.figures import IN_FLIGHT
 from fusewright.ir.expr import Expr, postorder
 
 AVX2 = 32
 """Bytes of a vector."""
-LIGHT = 24
+LIGHT = 3 * IN_FLIGHT
 """Expressions in a body: below this, two machine vectors at a time hide the latency of one."""
 
 

@@ -11,12 +11,11 @@ from typing import Any, TypedDict
 import numpy as np
 
 from fusewright._core import native
+from fusewright.base.figures import KERNEL_ELEMENTS, MOVED_ELEMENTS, USED_ELEMENTS
 from fusewright.frontends.arrays import core, opaque, sharing
-from fusewright.frontends.arrays.immediate import KINDS, SEVERAL, SMALL, adopt
+from fusewright.frontends.arrays.immediate import KINDS, adopt
 from fusewright.ir.dtypes import ALL, from_numpy
 
-MOVED = 1 << 12
-"""Elements that are moved or made at once: more are worth waiting for what uses them."""
 FILLS = {
     "zeros": 1, "ones": 1, "empty": 1, "full": 1, "arange": 2, "linspace": 3, "array": 4,
     "asarray": 4, "eye": 5, "identity": 5, "tri": 5, "indices": 1, "meshgrid": 6,
@@ -32,14 +31,12 @@ PAIRED: dict[str, Callable[..., Any]] = {
     "clip": np.clip, "take": np.take, "searchsorted": np.searchsorted,
 }  # fmt: skip
 """Methods of an array with another one, as NumPy's functions."""
-LOOKED_AT = 1 << 15
-"""Elements in memory that are moved or looked at once without making more of them."""
 COUNTED = ("argwhere", "compress", "extract", "flatnonzero", "nonzero")
 """Functions and methods that cannot wait: values say how many elements they give."""
 KNOWN: dict[str, int] = {
     **dict.fromkeys(
         ("append", "column_stack", "concatenate", "delete", "dstack", "hstack", "stack", "vstack"),
-        LOOKED_AT,
+        KERNEL_ELEMENTS,
     ),
     **dict.fromkeys(("argmax", "argmin", "array_equal", "count_nonzero", *COUNTED), 1 << 62),
 }  # fmt: skip
@@ -48,7 +45,12 @@ memory already; those that make one number in one pass, or cannot wait, any.
 """
 CONVERTED = 512
 """Elements that are converted at once: more are worth waiting for what uses them."""
-WRITERS = {"fill": 1 << 15, "sort": SEVERAL, "partition": SEVERAL, "put": SEVERAL}
+WRITERS = {
+    "fill": KERNEL_ELEMENTS,
+    "sort": USED_ELEMENTS,
+    "partition": USED_ELEMENTS,
+    "put": USED_ELEMENTS,
+}
 """Methods that write into their array, and of up to how many elements at once."""
 ARRANGEMENTS = ("flip", "reshape", "ravel", "transpose", "swapaxes", "copy", "__iter__", "conj")
 ATTRIBUTES = ("shape", "ndim", "size", "dtype", "T", "real", "imag")
@@ -66,7 +68,7 @@ def limits(name: str, most: int) -> Limits:
     """Of how many elements a function of NumPy's is called at once: where they are computed first,
     and where they are in memory.
     """
-    return {"limit": SEVERAL if name in COUNTED else most, "known": KNOWN.get(name, 0)}
+    return {"limit": USED_ELEMENTS if name in COUNTED else most, "known": KNOWN.get(name, 0)}
 
 
 def at_once(
@@ -74,7 +76,7 @@ def at_once(
     general: Callable[..., Any],
     most: int = 0,
     *vectors: Any,
-    limit: int = SEVERAL,
+    limit: int = USED_ELEMENTS,
     makes: str = "",
     converts: bool = False,
     known: int = 0,
@@ -99,7 +101,7 @@ def at_once(
 
 
 def in_place(
-    function: Callable[..., Any], general: Callable[..., Any], limit: int = SEVERAL
+    function: Callable[..., Any], general: Callable[..., Any], limit: int = USED_ELEMENTS
 ) -> Callable[..., Any]:
     """The general function with the native core in front of it, where there is one: `function` of
     NumPy's writes into its first operand, of up to `limit` elements, where that is in memory.
@@ -226,7 +228,7 @@ def quicken(methods: type) -> None:
         "tolist",
     ):
         own = getattr(np.ndarray, name)
-        setattr(methods, name, at_once(own, vars(methods)[name], **limits(name, SMALL)))
+        setattr(methods, name, at_once(own, vars(methods)[name], **limits(name, MOVED_ELEMENTS)))
     methods.astype = at_once(  # type: ignore[attr-defined]
         np.ndarray.astype, vars(methods)["astype"], limit=CONVERTED, converts=True
     )

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from fusewright._core import native
+from fusewright.base.figures import COPIED_ELEMENTS, MOVED_ELEMENTS, USED_ELEMENTS
 from fusewright.base.options import current
 from fusewright.frontends.arrays import core, sharing, trace
 from fusewright.frontends.arrays.core import Handle
@@ -35,16 +36,10 @@ REAL = frozenset((float, int, bool, *(np.dtype(c).type for c in "?bBhHiIlLqQefd"
 """Values that are written as they are."""
 PLAIN = frozenset((int, slice, EllipsisType, np.int64))
 """Subscripts that name a region without any array."""
-SMALL = 4096
-"""Elements of a region that is written at once: more are worth a kernel."""
 DEPTH = 8
 """Operations on top of each other that are computed at once: more are worth a kernel."""
-SEVERAL = 1 << 19
-"""Elements of an operand of a library step that is run at once."""
 LIGHT = 128
 """Operations behind a number that is computed when it is written into an array."""
-CONSTANT = 1 << 16
-"""Elements of a constant array that gets memory at its first small write."""
 RECORDED = 12
 """Small library steps of a program that are recorded like all others."""
 FILLING = 4
@@ -216,7 +211,7 @@ def _moved(target: NDArray, key: Any, value: Any) -> bool:
     """Let NumPy write, where the region is small and NumPy agrees."""
     try:
         one = target.ndim == 1 and type(key) is int
-        if not one and (not _is_plain(key) or target[key].size > SMALL):
+        if not one and (not _is_plain(key) or target[key].size > MOVED_ELEMENTS):
             return False
         target[key] = value
     except (ArithmeticError, IndexError, TypeError, ValueError):
@@ -239,7 +234,7 @@ def library(function: Callable[..., Any], *operands: Handle) -> Any:
     small, and for the first ones of a program: a short one can be looked at as a whole.
     """
     for operand in operands:
-        if not is_light(operand._node, SEVERAL):
+        if not is_light(operand._node, USED_ELEMENTS):
             return None
     if listeners or current().strict or not is_now():
         return None
@@ -291,7 +286,7 @@ def _short(vector: Any) -> Node | None:
         return None
     if type(vector) is core.view_class and vector._node.kind != LEAF:
         base = vector._base._node
-        if base.kind != LEAF and is_light(base, SEVERAL) and is_now():
+        if base.kind != LEAF and is_light(base, USED_ELEMENTS) and is_now():
             trace.evaluate(base)
     node: Node = vector._node
     return node if node.kind == LEAF else None
@@ -317,12 +312,16 @@ def _known(value: Any, handle: Handle) -> Any:
     if type(value) not in core.handle_classes:
         return None
     node = value._node
-    if node.kind != LEAF or node.dtype is not handle._dtype or math.prod(node.shape) > SMALL:
+    if (
+        node.kind != LEAF
+        or node.dtype is not handle._dtype
+        or math.prod(node.shape) > MOVED_ELEMENTS
+    ):
         return None
     return sharing.window(node)
 
 
-def is_light(node: Node, most: int = SMALL) -> bool:
+def is_light(node: Node, most: int = MOVED_ELEMENTS) -> bool:
     """Whether a value is computed from few and small ones, so that nothing is gained by waiting."""
     seen, stack = {node}, [node]
     while stack:
@@ -373,7 +372,7 @@ def _is_being_filled(node: Node) -> bool:
 
 def _gets_memory(root: Handle, node: Node) -> bool:
     """Give a small constant (`zeros`) memory: it is about to be filled element by element."""
-    if not is_constant(node) or math.prod(node.shape) > CONSTANT:
+    if not is_constant(node) or math.prod(node.shape) > COPIED_ELEMENTS:
         return False
     value = np.full(node.shape, node.args[0].value, node.dtype.numpy)
     root._node = sharing.adopted(value)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fusewright.base.errors import ArgumentError, ShapeError, ValueRangeError
+from fusewright.base.figures import KERNEL_ELEMENTS
 from fusewright.base.later import later
 from fusewright.frontends.arrays import (
     agreement,
@@ -23,7 +24,6 @@ from fusewright.frontends.arrays import (
     trace,
 )
 from fusewright.frontends.arrays.core import OWNS, Handle, cast, wrap, wrap_array
-from fusewright.frontends.arrays.front import LOOKED_AT
 from fusewright.frontends.arrays.indexing import PLAIN, Basic, Fancy
 from fusewright.frontends.arrays.views import Slice, make_view, nearest, transposed, view_node
 from fusewright.ir.dtypes import BOOL
@@ -124,7 +124,7 @@ def _gathered(source: Node, what: Fancy) -> Any:
 
 def _is_looked_at(key: Handle) -> bool:
     """Whether an index array is looked at now, if its values are known: masks are, if small."""
-    is_mask = key._dtype is BOOL and math.prod(key._shape) <= LOOKED_AT
+    is_mask = key._dtype is BOOL and math.prod(key._shape) <= KERNEL_ELEMENTS
     return key._dtype.is_integer or is_mask
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fusewright.base import figures
 from fusewright.base.errors import ShapeError
 from fusewright.base.later import later
 from fusewright.frontends.arrays import core, immediate, record, trace
@@ -25,8 +26,7 @@ else:  # most programs have no large product
     products = later("fusewright.ir.products")
 
 Shape = tuple[int, ...]
-SMALL = 1 << 22
-"""Multiplications of a product that is computed at once."""
+SMALL = figures.MULTIPLICATIONS
 
 
 def product_type(*operands: Any) -> DType:

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fusewright.base.figures import KERNEL_ELEMENTS
 from fusewright.frontends.arrays import core, inplace, opaque, sharing, trace
 from fusewright.frontends.arrays import dtypes as rules
 from fusewright.frontends.arrays.core import Handle, cast, wrap_array
-from fusewright.frontends.arrays.front import LOOKED_AT
 from fusewright.frontends.arrays.operators import Operators
 from fusewright.ir.graph import (
     MAP,
@@ -90,7 +90,7 @@ def node_of(handle: Handle) -> Node:
 
 def _is_of_few(mask: Node) -> bool:
     """Extents decide, as a sum of what is picked out has another order."""
-    return math.prod(mask.shape) <= LOOKED_AT and not trace.is_lazy()
+    return math.prod(mask.shape) <= KERNEL_ELEMENTS and not trace.is_lazy()
 
 
 def is_picked_to_reduce(value: Any) -> bool:

@@ -19,6 +19,7 @@ import numpy as np
 
 from fusewright._core import native
 from fusewright.base.errors import OutOfMemory
+from fusewright.base.figures import COPIED_BYTES, LINE
 from fusewright.base.later import later
 from fusewright.frontends.arrays import core, trace
 from fusewright.frontends.arrays.core import READ_ONLY, Handle
@@ -32,10 +33,6 @@ else:
     interruptions = later("fusewright.base.interruptions")
 
 NDArray = np.ndarray[Any, np.dtype[Any]]
-LINE = 64
-"""Bytes of a cache line, and of the widest vector."""
-ALIGNED = 4096
-"""Bytes from which a copy begins at a line: below, finding the place costs more than it gains."""
 
 
 def numpy_array(value: Any, dtype: Any = None) -> NDArray:
@@ -58,7 +55,7 @@ def copied(array: NDArray, order: Literal["K", "C"] = "K") -> Node:
     """A copy in native byte order, as NumPy lays out a copy."""
     row = row_of(array.dtype)
     try:
-        if array.nbytes < ALIGNED:
+        if array.nbytes < COPIED_BYTES:
             fresh = np.array(array, dtype=row.numpy, order=order, copy=True, subok=False)
         else:
             fresh = _at_a_line(array.nbytes).view(row.numpy)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from fusewright.base.figures import STARTED_ELEMENTS
 from fusewright.base.later import later
 from fusewright.frontends.arrays.iterations import WORK, Loop
 from fusewright.ir.graph import (
@@ -45,8 +46,6 @@ LARGEST = 1 << 40
 
 LONG_WORK = 4 * WORK
 """Recorded nodes of a flush where every step works element by element on one shape."""
-LONG_SIZE = 1 << 14
-"""Elements from which a pass over memory is worth avoiding so."""
 MOST_CARRIED = 1024
 RECENT = 64
 """Pending values among which those just recorded are looked for."""
@@ -173,7 +172,7 @@ def work_of(pending: Sequence[Node]) -> int:
     nodes = [node for node in pending if node.shape and node.kind != LEAF]
     computed = [node for node in nodes if node.kind == MAP or is_worth_storing(node)]
     shapes = {node.shape for node in nodes}
-    is_large = len(shapes) == 1 and math.prod(shapes.pop()) >= LONG_SIZE
+    is_large = len(shapes) == 1 and math.prod(shapes.pop()) >= STARTED_ELEMENTS
     if is_large and all(node.kind == MAP for node in computed) and not _is_halted(pending):
         return LONG_WORK
     elements = sum(math.prod(node.shape) for node in computed if node.kind != VIEW)

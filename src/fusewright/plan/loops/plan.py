@@ -11,6 +11,7 @@ from dataclasses import field
 from typing import Literal
 
 from fusewright.analysis.verdict import Condition
+from fusewright.base.figures import STRIP
 from fusewright.base.source import Span
 from fusewright.base.values import dataclass
 from fusewright.ir.expr import Expr
@@ -18,6 +19,8 @@ from fusewright.ir.loops.statements import NOWHERE, Kernel
 
 FAR = 64
 """Iterations between two that meet in strips, at most: a strip is many times as long."""
+BLOCKS = 64
+"""Blocks of a loop, at most: some for each thread, so that none waits long for another."""
 CLOSE = 0.25
 """A share of traffic below which a prediction may be wrong: such plans are measured."""
 IN_ORDER = "its elements are taken in NumPy's order, one after the other"
@@ -148,7 +151,7 @@ class Settings:
     elements: int = 1024
     columns: int = 1024
     rows: tuple[int, int] = (8, 64)
-    row_bytes: int = 1 << 18
+    row_bytes: int = STRIP
     reassociate: bool = False
     registers: int = 32
     block_rows: tuple[int, int] = (128, 64)

@@ -7,10 +7,8 @@ ns a statement against 0.6 to 2.4 from (dd|dd) to (gg|gg)): there is nothing to 
 
 from __future__ import annotations
 
+from fusewright.base.figures import FIRST
 from fusewright.base.values import dataclass
-
-L1_BYTES = 32 * 1024
-"""The smallest first-level data cache of x86-64 processors with AVX2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,5 +26,5 @@ def tier(peak: int, registers: int, lanes: int) -> Tier:
     """Where the values of a list with this peak stay."""
     slots = max(peak - registers, 0)
     size = slots * lanes * 8
-    place = "registers" if not slots else "L1" if size <= L1_BYTES else "L2"
+    place = "registers" if not slots else "L1" if size <= FIRST else "L2"
     return Tier(place, slots, size)

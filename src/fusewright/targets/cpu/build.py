@@ -24,11 +24,6 @@ from fusewright.targets.cpu import compiler, finishing, portions
 from fusewright.targets.cpu.compiled import NOT_MADE, Compiled, CompiledKernel
 from fusewright.targets.cpu.features import FeatureSet, select
 
-QUICK = 200
-"""Lines of LLVM text above which code is generated without optimisation first: level 0 takes a
-quarter of the time (a reduction 3 ms instead of 11), and its code at most 2.5 times as long in the
-caches, 1.3 times from memory."""
-
 
 def decide(slice_: Slice, options: Options) -> tuple[Program, Plan]:
     """What would run: the slice as stages, and how they are grouped."""
@@ -117,7 +112,9 @@ def _kernel(
     if options.debug:
         check_array_tree(tree_once(program, kernel, features.vector_bytes, large).tree)
     module = lower_once(program, kernel, features.vector_bytes, large)
-    quick = options.background and module.text.count("\n") > QUICK
+    # Level 0 takes a quarter of the time (a reduction 3 ms instead of 11), and its code at most 2.5
+    # times as long in the caches, 1.3 times from memory.
+    quick = options.background and module.text.count("\n") > machine.current().quick_lines
     return CompiledKernel(kernel, module, NOT_MADE, nanoseconds_of(kernel), scalars, not quick)
 
 

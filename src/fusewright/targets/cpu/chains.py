@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fusewright.base.figures import LINE
 from fusewright.base.options import Options
 from fusewright.codegen.products.sizes import PANEL_WORDS, STEP_WORDS, panel_bytes, rounded_up
 from fusewright.ir import graph
@@ -26,7 +27,7 @@ from fusewright.targets.cpu import products
 from fusewright.targets.cpu.launch import Launch
 from fusewright.targets.cpu.product_blocks import ProductKernel, threads_for
 from fusewright.targets.cpu.product_calls import BoundCalls, ProgramNumber, WordTable
-from fusewright.targets.cpu.row_blocks import LINE, Place, RowBlocks, offsets_of
+from fusewright.targets.cpu.row_blocks import Place, RowBlocks, offsets_of
 
 Find = Callable[[Key, Slice, Options], Any]
 """The code for a slice; None where that is being compiled beside."""

@@ -17,8 +17,10 @@ from functools import cache
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "generator.digest")
 """What an installed package brings along: a line for each kind of program."""
-_CODE = ("ir/store.py", "runtime/elf.py", "runtime/image.py", "targets/cpu/llvm.py")
-"""From text to what is kept and loaded."""
+_CODE = (
+    "base/figures.py", "ir/store.py", "runtime/elf.py", "runtime/image.py", "targets/cpu/llvm.py",
+)  # fmt: skip
+"""Figures of all, and from text to what is kept and loaded."""
 _EXPRESSIONS = (
     *_CODE, "codegen/far.py", "codegen/rare.py", "codegen/scaling.py", "codegen/spell.py",
     "codegen/text.py", "ir/bfloat16.py", "ir/dtypes.py", "ir/expr.py", "ir/fused.py",
@@ -38,8 +40,7 @@ GENERATORS = {
     ),
     "loops": (*_TREES, "analysis", "plan/loops", "targets/cpu/loops.py", "targets/executable.py"),
     "products": (
-        *_EXPRESSIONS, "codegen/builder.py", "codegen/memory.py", "codegen/products",
-        "codegen/recurrences/vectors.py", "ir/graph.py", "ir/linear.py", "ir/nest.py",
+        *_EXPRESSIONS, "codegen/products", "codegen/recurrences/vectors.py", "ir/graph.py",
         "ir/products.py", "targets/cpu/products.py",
     ),
     "recurrences": (

@@ -9,6 +9,7 @@ from functools import reduce
 
 import numpy as np
 
+from fusewright.base.figures import LINE, NEAR, TINY_ELEMENTS
 from fusewright.base.values import dataclass
 from fusewright.codegen.module import Module, Scratch, Word
 from fusewright.ir import ops
@@ -47,14 +48,8 @@ Memories = dict[int, tuple[Memory, int]]
 
 BLOCK = 16_384
 """Elements that one block of a reduction over rows collects, at least."""
-NEAR = 1 << 19
-"""Bytes of row buffers a stretch may fill: they are read again a few rows later, from L1 and L2."""
-ALIGNED = 64
-"""Elements to which a stretch is rounded where dim 1 is the last: as in `codegen.boxes`."""
 LEAST_STRETCH = 8
 """A stretch is at least this many times its halo, which is computed twice."""
-GRAIN = 1024
-"""Elements of a plain loop that one thread takes at a time, at least."""
 PARTIAL_ROOM = 1 << 20
 """Elements of the partial results of such a reduction, all blocks together, unless
 `LONGEST_BLOCK` asks for more."""
@@ -141,7 +136,7 @@ class Launch(Executable[Module]):
         """
         if self.kernel.streams:
             return -(-units // count)
-        return 1 if self.kernel.form == "rows" or counts_tiles(self.kernel) else GRAIN
+        return 1 if self.kernel.form == "rows" or counts_tiles(self.kernel) else TINY_ELEMENTS
 
     def _nanoseconds(self, values: Values, units: int) -> float:
         return self.work * units * self.inner(values)
@@ -246,7 +241,7 @@ def stretch_of(kernel: Kernel, module: Module) -> Expr:
     wanted = most(quotient(const(NEAR, INT64), most(column, one)), smallest)
     width = largest([m.stage.extents[1] for m in kernel.members])
     count = most(ceiling(width, wanted), one)
-    unit = const(ALIGNED if len(kernel.members[0].stage.extents) == 2 else 1, INT64)
+    unit = const(LINE if len(kernel.members[0].stage.extents) == 2 else 1, INT64)
     return op("multiply", most(ceiling(width, op("multiply", count, unit)), one), unit)
 
 

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from fusewright._core import native
+from fusewright.base.figures import TINY_ELEMENTS
 from fusewright.ir import graph
 from fusewright.ir.expr import Expr
 from fusewright.ir.nest import Alias, Source
@@ -154,7 +155,7 @@ def _step(code: Code, runner: Runner, number: int) -> tuple[Any, ...]:
 def _kernel(code: Code, runner: Runner, step: Launch) -> tuple[Any, ...]:
     kernel, module = step.kernel, step.signature
     tiles = counts_tiles(kernel)
-    grain = 0 if kernel.streams else 1 if kernel.form == "rows" or tiles else launching.GRAIN
+    grain = 0 if kernel.streams else 1 if kernel.form == "rows" or tiles else TINY_ELEMENTS
     buffers = runner.program.buffers
     outputs = [
         (

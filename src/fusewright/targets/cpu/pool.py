@@ -27,6 +27,7 @@ waits for a thread that the system has put aside.
 
 from __future__ import annotations
 
+from fusewright.base.figures import CYCLES, WAKE
 from fusewright.base.options import MAX_THREADS
 from fusewright.targets.cpu import waiting
 
@@ -36,10 +37,8 @@ STATE_BYTES = 256 + 128 * MAX_THREADS
 CHUNKS = 8
 """Chunks in a thread's range."""
 
-WORTH_WAKING = 250_000
-"""Cycles of work left for which sleeping threads are woken: about 100 us.  On a virtual machine
-(measured) the call that wakes one takes 10 to 20 us, and 60 to 90 us pass before it begins.
-"""
+WORTH_WAKING = int(CYCLES * WAKE)
+"""Cycles of work left for which sleeping threads are woken."""
 
 TEXT = f"""
 target triple = "x86_64-unknown-linux-gnu"

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fusewright.base.figures import LINE
 from fusewright.base.values import dataclass
 from fusewright.codegen.products.sizes import rounded_up
 from fusewright.ir import graph
@@ -18,8 +19,6 @@ from fusewright.targets.cpu.direct import viewed
 from fusewright.targets.cpu.product_calls import Address, BoundCalls
 
 Array = np.ndarray[Any, Any]
-LINE = 64
-"""Bytes to which values in scratch are aligned."""
 
 
 class Place(NamedTuple):

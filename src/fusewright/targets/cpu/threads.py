@@ -18,6 +18,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fusewright._core import native
+from fusewright.base.figures import CYCLES, LINES, WAKE
 from fusewright.base.later import later
 from fusewright.base.options import MAX_THREADS
 from fusewright.ir.graph import Memory
@@ -37,14 +38,12 @@ else:
     compiler = later("fusewright.targets.cpu.compiler")
     entry, pool = later("fusewright.targets.cpu.entry"), later("fusewright.targets.cpu.pool")
 
-SPIN_CYCLES = 100_000
-"""How long a waiting thread spins: 25-50 us of the time-stamp counter.  Longer spinning slows other
-libraries' threads.
+SPIN_CYCLES = int(0.4 * CYCLES * WAKE)
+"""How long a waiting thread spins: 25-50 us of the time-stamp counter, less than it takes to wake
+it.  Longer spinning slows other libraries' threads.
 """
 
 _METH_FASTCALL = 0x80
-_LINE = 128
-"""Scratch of two threads never shares a cache line, nor a pair of lines fetched together."""
 
 
 class _MethodDef(ctypes.Structure):
@@ -221,7 +220,7 @@ def launch(
                 here.grow(wanted)
                 wanted = min(wanted, here.size)
             here.set_spin(wanted)
-            stride = -(-scratch_bytes // _LINE) * _LINE
+            stride = -(-scratch_bytes // LINES) * LINES
             scratch = here.scratch_of(stride * wanted) if stride else 0
             (_code or code()).launch(
                 here.state, kernel_address, args_address, units, grain, scratch, stride, wanted

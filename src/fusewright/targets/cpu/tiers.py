@@ -36,8 +36,6 @@ between is stored, and there are more threads."""
 
 AT_A_TIME = 32
 """Results of a request that the core is asked for at once."""
-DESCRIBING = 3e-5
-"""Seconds that Python takes to describe an operation of a request (measured)."""
 MOST_COUNTED = 4096
 
 _built = False
@@ -98,18 +96,21 @@ def _counted(key: Key, slice_: Slice) -> tuple[float, int]:
     """About how long a request takes that the core runs in turns, and whether its runs have taken
     as long as compiling would.
     """
-    seconds = sum(map(_seconds, slice_.order))
+    costs = record.current()
+    seconds = _seconds(slice_.order)
     if len(_spent) >= MOST_COUNTED:
         _spent.clear()
     _spent[key] = _spent.get(key, 0.0) + seconds
-    costs = record.current()
     is_due = _spent[key] > costs.compile_structure + costs.compile_node * len(slice_.order)
     return seconds, due.NOW if is_due else 0
 
 
-def _seconds(node: Node) -> float:
-    """About how long an operation takes alone."""
-    return 1e-6 + 1e-9 * prod(node.shape) if node.args else 0.0
+def _seconds(nodes: Sequence[Node]) -> float:
+    """About how long operations take one by one."""
+    costs = record.current()
+    operations = [node for node in nodes if node.args]
+    elements = sum(prod(node.shape) for node in operations)
+    return 1e-9 * (costs.operation * len(operations) + costs.element * elements)
 
 
 def takes_turns(many: int) -> bool:
@@ -119,10 +120,11 @@ def takes_turns(many: int) -> bool:
 
 def as_several(pending: Sequence[Node], compute: Callable[[Sequence[Node]], None]) -> bool:
     """Run a request that the core cannot take as several that it can, each with a structure of its
-    own, where its results take less time than describing them does; whether that was done.
+    own, where its results take less time than it is worth to look for the code of; whether that was
+    done.
     """
     many = len(pending)
-    if not takes_turns(many) or sum(map(_seconds, pending)) > DESCRIBING * many:
+    if not takes_turns(many) or _seconds(pending) > record.current().look_up_node * many:
         return False
     for start in range(0, many, AT_A_TIME):
         compute(pending[start : start + AT_A_TIME])

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from fusewright._core import native
+from fusewright.base.figures import COMPILED, ELEMENT, INTERPRETED, KERNEL_ELEMENTS
 from fusewright.ir import graph, ops
 from fusewright.ir.exactness import is_exact, is_short_sum
 from fusewright.ir.graph import InPlace, Node, contiguous_strides, memory_of
@@ -31,14 +32,7 @@ NDArray = np.ndarray[Any, np.dtype[Any]]
 Compute = Callable[[Node, list[Any]], Any]
 Alone = Callable[[Node], float]
 
-COMPILING = 10e-3
-"""Seconds: a structure that has been interpreted for about so long is worth compiling."""
-MOST_ELEMENTS = 1 << 15
-"""Of a value that is worth interpreting: larger ones keep a kernel busy."""
 MOST_NODES = 2000
-NODE = 4e-6
-"""Seconds that interpreting a node takes (measured), whatever its size."""
-ELEMENT = 1e-9
 MOST_STRUCTURES = 1 << 14
 
 _spent: dict[bytes, float] = {}
@@ -59,7 +53,7 @@ def interpret(
     if found is None:
         return False
     order, seconds = found
-    if structure is not None and _spent.get(structure, 0.0) + seconds > COMPILING:
+    if structure is not None and _spent.get(structure, 0.0) + seconds > COMPILED:
         return False
     began = perf_counter()
     run = _Run(compute, alone)
@@ -89,10 +83,10 @@ def order_and_work(pending: Sequence[Node]) -> tuple[list[Node], float] | None:
     for node in graph.operands_first(pending):
         order.append(node)
         elements = prod(node.shape)
-        work += NODE + elements * ELEMENT
-        if node.kind != graph.LEAF and elements > MOST_ELEMENTS:
+        work += 1e-9 * (INTERPRETED + elements * ELEMENT)
+        if node.kind != graph.LEAF and elements > KERNEL_ELEMENTS:
             return None
-    if len(order) > MOST_NODES or work > COMPILING:
+    if len(order) > MOST_NODES or work > COMPILED:
         return None
     computed = [node for node in order if node.kind not in (graph.LEAF, graph.SCALAR)]
     return None if len(computed) == 1 and not _is_known(computed[0]) else (order, work)

@@ -2,7 +2,9 @@
 on a futex.  `targets.cpu.pool` says when, and declares the types and intrinsics used here.
 """
 
-PREEMPTED = 30_000
+from fusewright.base.figures import CYCLES, TAKEN
+
+PREEMPTED = int(CYCLES * TAKEN)
 """Cycles between two looks that say that somebody else had the CPU meanwhile."""
 
 PATIENCE = 3

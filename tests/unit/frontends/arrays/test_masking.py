@@ -10,8 +10,8 @@ import pytest
 
 import fusewright.frontends.arrays as fa
 from fusewright.base import errors
+from fusewright.base.figures import KERNEL_ELEMENTS
 from fusewright.frontends.arrays import masking
-from fusewright.frontends.arrays.front import LOOKED_AT
 from fusewright.frontends.arrays.handle import Masked
 from fusewright.ir.graph import LEAF
 
@@ -24,7 +24,7 @@ def operands() -> tuple[Any, Any, Any]:
     return x, y + 8, rng.random((5, 4)) < 0.5
 
 
-def large(elements: int = LOOKED_AT) -> Any:
+def large(elements: int = KERNEL_ELEMENTS) -> Any:
     """The same many times: more than is looked at at once."""
     return [np.tile(values, (1 + elements // values.size, 1)) for values in operands()]
 
@@ -174,7 +174,9 @@ def test_few_elements_are_picked_out_before_functions_of_them_are_computed() -> 
         assert (found[0].kind == LEAF) is is_whole
 
 
-@pytest.mark.parametrize("elements", [1000, LOOKED_AT, LOOKED_AT + 1, 4 * LOOKED_AT])
+@pytest.mark.parametrize(
+    "elements", [1000, KERNEL_ELEMENTS, KERNEL_ELEMENTS + 1, 4 * KERNEL_ELEMENTS]
+)
 @pytest.mark.parametrize("written", [1, 2])
 def test_one_or_more_elements_are_written_where_a_mask_holds(elements: int, written: int) -> None:
     x = np.zeros(elements)
@@ -244,7 +246,7 @@ def test_few_elements_are_picked_before_they_are_reduced(name: str) -> None:
     """A kernel for all elements would cost more than NumPy's whole statement: a mean of 500 of
     8,000 elements took 115 us (NumPy: 14).  What is reduced are the elements, in their order.
     """
-    for size in (5_000, LOOKED_AT):
+    for size in (5_000, KERNEL_ELEMENTS):
         x = fa.asarray(np.linspace(0.9, 1.1, size)) * 1.0
         mask = fa.asarray(np.arange(size)) % 7 == 3
         few = x[mask]

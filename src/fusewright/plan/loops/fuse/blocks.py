@@ -24,17 +24,15 @@ from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, index, local, op, typed_op
 from fusewright.ir.linear import at_least, at_most
 from fusewright.ir.loops.statements import Dim, For, Let, Local, Statement
+from fusewright.machine import record as machine
 from fusewright.plan.loops.fuse.fusing import Fusing
 from fusewright.plan.loops.fuse.nests import Item
-from fusewright.plan.loops.map.work import iteration
+from fusewright.plan.loops.map.work import iteration, picoseconds
 from fusewright.plan.loops.normalise.rename import copied
+from fusewright.plan.loops.plan import BLOCKS
 
-BLOCKS = 64
-"""Blocks, at most: some for each thread, so that none waits long for another."""
 STRIPS, FEW = 4, 8
 """Strips of a block, at least, unless there would be fewer blocks than this."""
-WORTH = 500_000
-"""Picoseconds of a block, at least: below, what it costs to begin one shows."""
 
 
 def may_block(members: Sequence[Item]) -> bool:
@@ -68,7 +66,8 @@ def blocked(
     least = at_most(linear.times(cut.size, STRIPS), _ceiling(room, const(FEW, INT64)))
     even = _ceiling(room, const(BLOCKS, INT64))
     variable = fuser.numbers.local(Local("block", INT64))
-    worth = typed_op("floor_divide", INT64, const(WORTH, INT64), each(members, (0,) * len(members)))
+    cost = each(members, (0,) * len(members))
+    worth = typed_op("floor_divide", INT64, picoseconds(machine.current().block), cost)
     chosen = reduce(at_least, (even, least, worth, const(widest, INT64)))
     length = local(variable, INT64)
     fuser.note_variables()

@@ -10,17 +10,15 @@ from fusewright.ir.loops.statements import Kernel
 from fusewright.machine import record as machine
 from fusewright.plan.loops.fuse.nests import Item
 
-OPERATIONS = 1500
-"""Operations in a body, at most: above that it leaves the cache of decoded instructions."""
-
 LOOPS = 32
 """Loops in a group, at most: a further one is compared with each of them."""
 
 
 def against_merging(a: Item, b: Item, same: bool) -> str:
     """Why two loops are not made one though they could be; empty where it pays."""
-    if a.size + b.size > OPERATIONS:
-        return f"skipped by cost: a body of {a.size + b.size} operations > {OPERATIONS}"
+    here = machine.current()
+    if a.size + b.size > here.decoded:
+        return f"skipped by cost: a body of {a.size + b.size} operations > {here.decoded}"
     if a.parallel != b.parallel:
         return "skipped by cost: one of them runs in order, and the other one would too"
     if a.vector != b.vector:
@@ -29,7 +27,7 @@ def against_merging(a: Item, b: Item, same: bool) -> str:
     streams = len(a.written | b.written)
     if not shared and not same:
         return "skipped by cost: they share no array and differ in their bounds"
-    most = machine.current().write_streams if shared else machine.current().written_alone
+    most = here.write_streams if shared else here.written_alone
     if streams > most:
         return f"skipped by cost: {streams} write streams > {most}"
     return ""
@@ -38,8 +36,9 @@ def against_merging(a: Item, b: Item, same: bool) -> str:
 def against_strips(kernel: Kernel, group: list[Item], b: Item) -> str:
     """Why a loop does not join loops that run strip by strip; empty where it pays."""
     size = sum(member.size for member in group) + b.size
-    if size > OPERATIONS:
-        return f"skipped by cost: {size} operations > {OPERATIONS}"
+    most = machine.current().decoded
+    if size > most:
+        return f"skipped by cost: {size} operations > {most}"
     if len(group) >= LOOPS:
         return f"skipped by cost: {len(group)} loops run together"
     shared = any(

@@ -31,11 +31,13 @@ from fusewright.ir.dtypes import INT64
 from fusewright.ir.expr import Expr, const, index, typed_op
 from fusewright.ir.linear import at_least, at_most
 from fusewright.ir.loops.statements import Dim, For
+from fusewright.machine import record as machine
 from fusewright.plan.loops.fuse import profit
 from fusewright.plan.loops.fuse.blocks import Cut, blocked, each, may_block
 from fusewright.plan.loops.fuse.fusing import Form, Fusing, Inner, Strip
 from fusewright.plan.loops.fuse.nests import Item, item, shared_variables
 from fusewright.plan.loops.legality.live_in import Locals, exposed, read_from
+from fusewright.plan.loops.map.work import picoseconds
 from fusewright.plan.loops.plan import FAR, Settings
 
 if TYPE_CHECKING:
@@ -43,10 +45,10 @@ if TYPE_CHECKING:
 
 SHARES = 16
 """Strips, at least, where that many have `LEAST` iterations: threads share them."""
-WORTH = 10_000_000
-"""Picoseconds of a strip that is cut short for that, at least."""
 LEAST = 64
-"""Iterations of a strip in vectors, or with some computed twice, at least: below, that shows."""
+"""Iterations of a strip in vectors, or with some computed twice, at least: below, what is computed
+beside them shows.
+"""
 
 
 @dataclass(slots=True)
@@ -350,7 +352,7 @@ def _size(fuser: Fusing, group: Group, room: Expr) -> Expr:
     if wide and any(kernel.buffers[n].dead for m in group.members for n in m.buffers):
         return most  # places in what is kept of a dead array are vectors: they divide nothing
     cost = each(group.members, group.places)
-    worth = typed_op("floor_divide", INT64, const(WORTH, INT64), cost)
+    worth = typed_op("floor_divide", INT64, picoseconds(machine.current().strip), cost)
     fewest = at_least(const(least, INT64), worth)
     return at_most(most, at_least(_ceiling(room, SHARES), fewest))
 

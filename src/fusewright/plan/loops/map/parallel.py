@@ -32,6 +32,7 @@ from fusewright.ir.loops.statements import (
     walk,
 )
 from fusewright.ir.nest import in_pairs
+from fusewright.machine import record as machine
 from fusewright.plan.loops.legality.live_in import Locals, exposed, read_from
 from fusewright.plan.loops.legality.loop_facts import EARLY_END, Surroundings, buffers_in, unit_of
 from fusewright.plan.loops.map.made import acts_outside, has_order, shared
@@ -39,8 +40,8 @@ from fusewright.plan.loops.map.reductions import ON_THREADS, Folds, folds, is_as
 from fusewright.plan.loops.map.work import SHORT, accesses, is_short, uniform
 from fusewright.plan.loops.plan import IN_ORDER, OF_FLOATS, LoopReport
 
-CONTIGUOUS, SAME, SCATTERED = 1.0, 0.9, 0.15
-"""What an access is worth in vectors: neighbours in memory, one element for all lanes, others."""
+CONTIGUOUS = 1.0
+"""What an access to neighbours in memory is worth in vectors; others are worth a share of it."""
 WORTH = 0.25
 """A loop runs in vectors if its accesses are worth this on average."""
 HOLDS_TILES = "the loops inside it run in tiles, on threads of their own"
@@ -297,15 +298,15 @@ class Parallelism:
         own = index(number)
         moving = [k for k, place in enumerate(indices) if self._moves(place, number)]
         if not moving:
-            return SAME
+            return machine.current().same
         given = self.around.kernel.buffers[buffer]
         last = len(indices) - 1 - (in_pairs(given) and linear.constant(indices[-1]) is not None)
         if given.strides is not None or moving != [last]:
-            return SCATTERED
+            return machine.current().scattered
         terms = dict(linear.terms(indices[last]))
         count = terms.pop(own, 0)
         rest = any(self._moves(term, number) for term in terms)
-        return CONTIGUOUS if abs(count) == 1 and not rest else SCATTERED
+        return CONTIGUOUS if abs(count) == 1 and not rest else machine.current().scattered
 
     def _moves(self, place: Expr, number: int) -> bool:
         """Whether an index changes from one iteration of a dim to the next (as far as it shows)."""

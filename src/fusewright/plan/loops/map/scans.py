@@ -40,17 +40,15 @@ from fusewright.ir.loops.statements import (
     with_blocks,
 )
 from fusewright.ir.nest import Buffer
+from fusewright.machine import record as machine
 from fusewright.plan.loops.legality.live_in import Locals, assigned, exposed, read_from, reads
 from fusewright.plan.loops.legality.loop_facts import UNKNOWN, Surroundings, reduction, unit_of
 from fusewright.plan.loops.map.reductions import ON_THREADS, is_associative
-from fusewright.plan.loops.map.work import iteration
+from fusewright.plan.loops.map.work import iteration, picoseconds
 from fusewright.plan.loops.normalise.rename import Body, Numbers, copied, renamed
+from fusewright.plan.loops.plan import BLOCKS
 
 NONE: Locals = frozenset()
-BLOCKS = 64
-"""Blocks, at most: some for each thread, so that none waits long for another."""
-WORTH = 150_000_000
-"""Picoseconds of a block, at least: two are worth a second thread."""
 AGAIN = 0.7
 """What adding up may cost, as a share of the loop: all but one of two threads' work is saved."""
 
@@ -195,7 +193,7 @@ class _Blocks:
         (dim,) = loop.dims
         room = linear.minus(dim.high, dim.low)
         each = at_least(iteration(loop, frozenset()), const(1, INT64))
-        worth = typed_op("floor_divide", INT64, const(WORTH, INT64), each)
+        worth = typed_op("floor_divide", INT64, picoseconds(machine.current().scanned_block), each)
         whole = typed_op("floor_divide", INT64, room, at_least(worth, const(1, INT64)))
         wanted = at_least(at_most(whole, const(BLOCKS, INT64)), const(1, INT64))
         length = at_least(_ceiling(room, wanted), const(1, INT64))

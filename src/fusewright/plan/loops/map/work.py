@@ -23,10 +23,9 @@ from fusewright.ir.loops.statements import (
     expressions,
     walk,
 )
+from fusewright.machine import record as machine
 from fusewright.plan.loops.legality.live_in import assigned
 
-IN_VECTORS, ALONE = 30, 400
-"""Picoseconds of an operation on one element, in vectors and one by one."""
 SHORT = 4
 """Iterations, at most, of a loop that runs one by one."""
 UNKNOWN_TRIPS = 8
@@ -36,6 +35,11 @@ _PICKS = (
     ("high", "imax", at_least), ("low", "imin", at_least),
 )  # fmt: skip
 """What a bound may be chosen from, and what that means for the number of iterations."""
+
+
+def picoseconds(nanoseconds: float) -> Expr:
+    """A time of the machine's record, in the unit of estimates."""
+    return const(int(1000.0 * nanoseconds), INT64)
 
 
 def iteration(loop: For, vectors: frozenset[int]) -> Expr:
@@ -78,7 +82,8 @@ class _Estimate:
 
     def _body(self, body: Iterable[Statement], wide: bool) -> Expr:
         total = const(0, INT64)
-        each = IN_VECTORS if wide else ALONE
+        here = machine.current()
+        each = here.in_vectors if wide else here.one_by_one
         for statement in body:
             count = 1 + sum(1 for _ in postorder(expressions(statement)))
             total = op("add", total, const(count * each, INT64))

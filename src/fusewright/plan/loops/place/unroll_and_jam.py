@@ -24,6 +24,7 @@ from collections.abc import Sequence
 from dataclasses import field, replace
 from functools import reduce
 
+from fusewright.base.figures import IN_FLIGHT
 from fusewright.base.values import dataclass
 from fusewright.ir import linear
 from fusewright.ir.dtypes import INT64, DType
@@ -67,7 +68,7 @@ from fusewright.plan.loops.place.adding_nests import (
 from fusewright.plan.loops.place.scalar_replacement import kept_in_loop, may_split
 from fusewright.plan.loops.plan import LoopReport, Settings
 
-VECTORS = 2
+VECTORS = IN_FLIGHT // 4
 """Machine vectors of a row of a tile: with 8 rows they hide an addition's latency twice over."""
 BESIDE = 2
 """Registers, as wide as a row, for what rows share and for a product before it is added."""

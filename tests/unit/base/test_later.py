@@ -9,14 +9,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from fusewright.base import loading
+from fusewright.base import later
 
 
 def test_a_thread_that_loads_meanwhile_leaves_the_handlers_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It looked before the main thread had set any handler, and goes on after it has."""
-    signals = loading.Signals()
+    signals = later.Signals()
     looked, entered = threading.Event(), threading.Event()
 
     def valid_signals() -> set[int]:
@@ -27,7 +27,7 @@ def test_a_thread_that_loads_meanwhile_leaves_the_handlers_alone(
 
     names = {name: getattr(_signal, name) for name in ("getsignal", "signal", "raise_signal")}
     stub = SimpleNamespace(valid_signals=valid_signals, **names)
-    monkeypatch.setattr(loading, "raw_signal", stub)
+    monkeypatch.setattr(later, "raw_signal", stub)
     before = signal.getsignal(signal.SIGINT)
     held: list[bool] = []
     thread = threading.Thread(target=lambda: held.append(signals.enter()))
@@ -52,7 +52,7 @@ def test_threads_and_the_program_load_at_once() -> None:
     def load() -> None:
         while not stop.is_set():
             try:
-                with loading.undisturbed():
+                with later.undisturbed():
                     pass
             except BaseException as error:  # noqa: BLE001
                 failed.append(error)
@@ -63,7 +63,7 @@ def test_threads_and_the_program_load_at_once() -> None:
     for thread in threads:
         thread.start()
     for _ in range(300):
-        with loading.undisturbed():
+        with later.undisturbed():
             pass
     stop.set()
     for thread in threads:
@@ -75,7 +75,7 @@ def test_threads_and_the_program_load_at_once() -> None:
 def test_a_handler_that_raises_on_the_way_in_leaves_all_as_it_was(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    signals = loading.Signals()
+    signals = later.Signals()
     calls = 0
 
     def interrupted(number: int, handler: object) -> object:
@@ -87,7 +87,7 @@ def test_a_handler_that_raises_on_the_way_in_leaves_all_as_it_was(
 
     names = {name: getattr(_signal, name) for name in ("getsignal", "valid_signals")}
     stub = SimpleNamespace(signal=interrupted, raise_signal=_signal.raise_signal, **names)
-    monkeypatch.setattr(loading, "raw_signal", stub)
+    monkeypatch.setattr(later, "raw_signal", stub)
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
         signals.enter()
