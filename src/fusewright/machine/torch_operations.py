@@ -109,6 +109,12 @@ UNPAIRED = 1.4
 """The same of products of bfloat16 on Intel's processors without tile registers (measured on one
 with AVX512-BF16: 1.1 to 1.6).
 """
+UNPAIRED_ATTENTION = 1.2
+"""The same of attention, forward and backward (1.1 to 1.3)."""
+RECOMPUTING = 1.4
+"""Products of ours in attention's backward pass, for one of torch's: two of five are computed
+twice.
+"""
 REQUEST = 150_000.0
 """Nanoseconds of a call of a segment with products of bfloat16 before it has settled: it is a
 request of its own.  (Measured: a product of 128 rows, 784 to 256, is as fast as torch's from then

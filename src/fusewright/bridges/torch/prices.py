@@ -19,7 +19,14 @@ from fusewright.base import words
 from fusewright.base.values import dataclass
 from fusewright.bridges.torch import attention, windows
 from fusewright.bridges.torch.matrices import is_half_quick_in_torch
-from fusewright.bridges.torch.rows import ALONE, ATTENTION, BACKWARD, CONVOLUTION, PRODUCTS
+from fusewright.bridges.torch.rows import (
+    ALONE,
+    ATTENTION,
+    ATTENTION_BACKWARD,
+    BACKWARD,
+    CONVOLUTION,
+    PRODUCTS,
+)
 from fusewright.machine import record
 from fusewright.machine import torch_operations as measured
 from fusewright.machine.torch_operations import ElementTime
@@ -30,11 +37,11 @@ as fast: from there on each result is mapped anew (the largest threshold to whic
 adapts itself), and writing into fresh pages takes as long as a third of the product.
 """
 FACTORS = {
-    **dict.fromkeys(PRODUCTS - {ATTENTION, CONVOLUTION}, (-2, -1, 1)),
+    **dict.fromkeys(PRODUCTS - {ATTENTION, ATTENTION_BACKWARD, CONVOLUTION}, (-2, -1, 1)),
     CONVOLUTION: (0, 1, 1),
     "aten.convolution_backward.default": (0, 2, 2),
     ATTENTION: (0, 1, 2),
-    "aten._scaled_dot_product_flash_attention_for_cpu_backward.default": (1, 2, 5),
+    ATTENTION_BACKWARD: (1, 2, 5),
 }
 """Products: the places of two operands, and how many products of their size there are."""
 
@@ -137,16 +144,20 @@ def _multiplying(node: fx.Node) -> ElementTime:
     and where it has none; of ours what is saved of fresh pages beside them.
     """
     machine, size = record.current(), _itemsize(node)
+    count, name = multiplications(node), str(node.target)
     if _is_half(node) and not is_half_quick_in_torch():
-        ours = multiplications(node) / machine.half
+        ours = count / machine.half
+        if name in (ATTENTION, ATTENTION_BACKWARD):
+            return ElementTime(ours * measured.UNPAIRED_ATTENTION, ours)
         return ElementTime(ours * measured.UNPAIRED, ours)
     is_half = size < 4
     rate = machine.product * (measured.HALF if is_half else 8 / size)
-    ours = multiplications(node) / rate
+    ours = count / rate
     if attention.is_quick_in_torch():
         pages = result_bytes(node) / measured.PAGE * machine.page
         return ElementTime(ours + pages, ours)
-    return ElementTime(ours * (1.0 if is_half else measured.UNTUNED), ours)
+    theirs = ours * (1.0 if is_half else measured.UNTUNED)
+    return ElementTime(theirs, ours * (measured.RECOMPUTING if name == ATTENTION_BACKWARD else 1.0))
 
 
 def _of_element(node: fx.Node) -> ElementTime:
