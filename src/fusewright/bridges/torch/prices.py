@@ -4,6 +4,7 @@ shapes it was traced with, so that who computes what does not depend on how busy
     saved by a segment = calls and passes of torch's operations
                          - one call, and reading and writing what the segment shares with others
     worth a graph      : all that is saved > calls of AOTAutograd's layers + 3 % of eager's time
+                         (8 % where it computes in 16 bits)
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ FRESH = 1 << 25
 as fast: from there on each result is mapped anew (the largest threshold to which glibc's `malloc`
 adapts itself), and writing into fresh pages takes as long as a third of the product.
 """
+SHORT = (torch.bfloat16, torch.float16)
 FACTORS = {
     **dict.fromkeys(PRODUCTS - {ATTENTION, ATTENTION_BACKWARD, CONVOLUTION}, (-2, -1, 1)),
     CONVOLUTION: (0, 1, 1),
@@ -51,23 +53,27 @@ _FIRST = {CONVOLUTION: 0, BACKWARD: 1}
 
 @dataclass(frozen=True, slots=True)
 class GraphPrice:
-    """Predicted nanoseconds of one call: of eager, what segments of ours save, and what the layers
-    around a compiled graph cost.
+    """Predicted nanoseconds of one call: of eager, what segments of ours save, what the layers
+    around a compiled graph cost, and by how much that may be off.
     """
 
     eager: float = 0.0
     saved: float = 0.0
     layers: float = 0.0
+    doubt: float = 0.0
 
     def plus(self, other: GraphPrice) -> GraphPrice:
         return GraphPrice(
-            self.eager + other.eager, self.saved + other.saved, self.layers + other.layers
+            self.eager + other.eager,
+            self.saved + other.saved,
+            self.layers + other.layers,
+            self.doubt + other.doubt,
         )
 
     @property
     def is_worth(self) -> bool:
         """Whether the compiled graph is predicted to be faster, by enough to be relied on."""
-        return self.saved > self.layers + measured.LEAST_SHARE * self.eager
+        return self.saved > self.layers + self.doubt
 
     def __str__(self) -> str:
         return (
@@ -162,9 +168,13 @@ def _multiplying(node: fx.Node) -> ElementTime:
 
 def _of_element(node: fx.Node) -> ElementTime:
     name = str(node.target)
-    found = measured.ELEMENTS.get(name, measured.SIMPLE)
+    simple, elements, variants = measured.SIMPLE, measured.ELEMENTS, measured.VARIANTS
+    if _is_short(node):
+        simple = measured.SHORT_SIMPLE
+        elements, variants = measured.SHORT_ELEMENTS, measured.SHORT_VARIANTS
+    found = elements.get(name, simple)
     if "approximate" in node.kwargs:
-        found = measured.VARIANTS.get((name, str(node.kwargs["approximate"])), found)
+        found = variants.get((name, str(node.kwargs["approximate"])), found)
     if name == "aten.pow.Tensor_Scalar" and node.args[1] not in (-1, 0, 1, 2, 3):
         found = measured.POWER
     if name == "aten.clone.default" and _is_turned(node):
@@ -172,6 +182,12 @@ def _of_element(node: fx.Node) -> ElementTime:
     if name in ALONE and not attention.is_quick_in_torch():  # torch's library is slower there
         found = ElementTime(max(found), found.ours)
     return found
+
+
+def _is_short(node: fx.Node) -> bool:
+    """Whether it reads or makes 16-bit numbers."""
+    found = [_tensor(each) for each in (node, *node.all_input_nodes)]
+    return any(each is not None and each.dtype in SHORT for each in found)
 
 
 def _is_turned(node: fx.Node) -> bool:
@@ -192,7 +208,8 @@ def time(node: fx.Node) -> ElementTime:
     if multiplications(node):
         whole = _multiplying(node)
         moved = _moved(sum(map(elements, node.all_input_nodes)), elements(node))
-        return ElementTime(measured.CALL + moved + whole.torch, whole.ours)
+        call = measured.CALL + measured.SHORT_PRODUCT * _is_half(node)
+        return ElementTime(call + moved + whole.torch, whole.ours)
     name, each = str(node.target), _of_element(node)
     read = max(map(elements, node.all_input_nodes), default=0)
     count = max(elements(node), read) if "stack" not in name else elements(node)
@@ -260,5 +277,9 @@ def graph_price(
     """A graph's price: its operations of torch's and of ours, and what its segments save."""
     others = list(others)
     layer = measured.INFERENCE if kind == "inference" else measured.TRAINING
-    eager = sum(time(node).torch for node in (*others, *computed))
-    return GraphPrice(eager, gain, layer.graph + layer.operation * len(others))
+    eager = doubt = 0.0
+    for node in (*others, *computed):
+        each = time(node).torch
+        eager += each
+        doubt += each * (measured.SHORT_SHARE if _is_short(node) else measured.LEAST_SHARE)
+    return GraphPrice(eager, gain, layer.graph + layer.operation * len(others), doubt)
