@@ -306,3 +306,18 @@ def test_sizes() -> None:
         ((1, 14, 310, 64), (1, 14, 20, 64)), ((1, 14, 310, 64), (1, 3, 310, 64)),
     ):  # fmt: skip
         assert not attention_gradients.is_faster(query, key, FLOAT32)
+
+
+def test_torchs_samples_whatever_their_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are too small to be ours by themselves."""
+    pytest.importorskip("expecttest")
+    from tests.bridges.torch import op_samples
+
+    for module in (attention, attention_gradients):
+        monkeypatch.setattr(module, "is_multiplied", lambda *shapes: True)
+    names = ["nn.functional.scaled_dot_product_attention"]
+    found = list(op_samples.checked(names, [getattr(torch, each) for each in DTYPES], 60))
+    assert not [told for _, _, told in found if told]
+    for name in (ATTENTION, ATTENTION_BACKWARD):
+        whose = [ours for row, ours, _ in found if row == name]
+        assert len(whose) >= 8 and all(whose)
