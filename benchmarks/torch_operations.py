@@ -1,11 +1,11 @@
 """What an element costs in single operations, as torch's own and as ours among others: the figures
 of `fusewright.machine.torch_operations`.
 
-    python -m benchmarks.torch_operations [word ...]
+    python -m benchmarks.torch_operations [--dtype D] [word ...]
 
-float32, one thread, 256 x 256 elements (they stay in the second-level cache), CPU time: the least
-of turns that alternate.  Of torch's the call is taken off, of ours the time of a segment that only
-reads and writes.
+float32 unless another type is given, one thread, 256 x 256 elements (they stay in the second-level
+cache), CPU time: the least of turns that alternate.  Of torch's the call is taken off, of ours the
+time of a segment that only reads and writes.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ OPERATIONS: dict[str, tuple[int, Operation]] = {
     "amax last": (1, lambda x: ATEN.amax(x, [-1])),
     "softmax": (1, lambda x: ATEN._softmax(x, -1, False)),
     "log_softmax": (1, lambda x: ATEN._log_softmax(x, -1, False)),
-    "softmax_backward": (2, lambda g, x: ATEN._softmax_backward_data(g, x, -1, torch.float32)),
+    "softmax_backward": (2, lambda g, x: ATEN._softmax_backward_data(g, x, -1, x.dtype)),
     "log_softmax_backward": (
-        2, lambda g, x: ATEN._log_softmax_backward_data(g, x, -1, torch.float32),
+        2, lambda g, x: ATEN._log_softmax_backward_data(g, x, -1, x.dtype),
     ),
     "layer_norm": (1, lambda x: ATEN.native_layer_norm(x, ROW, None, None, 1e-5)[0]),
     "layer_norm_backward": (
@@ -96,10 +96,10 @@ def segment(run: Operation, *given: torch.Tensor) -> Operation | None:
     return lambda: running[0](*given[: len(running[0].segment.inputs)])
 
 
-def measured(count: int, run: Operation) -> tuple[float, float | None]:
+def measured(count: int, run: Operation, dtype: torch.dtype) -> tuple[float, float | None]:
     """Nanoseconds of an element, torch's and ours."""
-    large = [torch.rand(SIDE, SIDE) + 0.5 for _ in range(count)]
-    small = [torch.rand(SIDE, SMALL).t() + 0.5 for _ in range(count)]
+    large = [(torch.rand(SIDE, SIDE) + 0.5).to(dtype) for _ in range(count)]
+    small = [(torch.rand(SIDE, SMALL) + 0.5).to(dtype).t() for _ in range(count)]
     ours, passing = segment(run, *large), segment(lambda *x: x[0] + x[-1], *large)
     assert passing is not None
     runs = [lambda: run(*large), lambda: run(*small), passing, *([ours] if ours else [])]
@@ -116,14 +116,16 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("words", nargs="*")
-    words = parser.parse_args().words
+    parser.add_argument("--dtype", default="float32")
+    given = parser.parse_args()
+    words, dtype = given.words, getattr(torch, given.dtype)
     torch.set_num_threads(1)
     partition.LEAST = 1
     print("| operation | torch, ns | ours, ns |\n|---|---|---|")
     for name, (count, run) in OPERATIONS.items():
         if not words or any(word in name for word in words):
             with torch.no_grad():
-                theirs, ours = measured(count, run)
+                theirs, ours = measured(count, run, dtype)
             print(f"| {name} | {theirs:.2f} | {'-' if ours is None else f'{ours:.2f}'} |")
 
 

@@ -126,9 +126,11 @@ class Machine(NamedTuple):
         """Bytes of an array from which it has left the caches between being written by one product
         and read by the next: an eighth of the last one, which others use as well (measured on 2 of
         many processors: the hidden array of 64-256-64 float32 costs nothing at 4 MiB, a fifth of
-        the time at 8).
+        the time at 8).  A larger one than the default's belongs to many processors, of which each
+        has no more of it (measured on 2 of those that share 260 MiB: scores of 12 to 48 MiB cost
+        attention half of its time).
         """
-        return self.third // 8
+        return min(self.third, DEFAULT.third) // 8
 
     @property
     def written_alone(self) -> int:

@@ -21,7 +21,7 @@ from fusewright.ir.graph import Node
 from fusewright.ir.products import operations
 from fusewright.machine.record import Machine
 from fusewright.plan.chain_prices import Layer, Price, Pricing
-from fusewright.plan.row_blocks import Region, regions
+from fusewright.plan.row_blocks import Region, ordered, regions
 
 MOST_LAYERS = 8
 """Layers of a segment: more save nothing more, and the ways to cut grow with their square."""
@@ -71,22 +71,10 @@ def segments(
 def _sorted(order: Sequence[Node], found: list[Segment]) -> list[Segment]:
     """Each segment behind those that it waits for, whatever lies between."""
     slots = {id(node): slot for slot, node in enumerate(order)}
-    owner = {slot: number for number, one in enumerate(found) for slot in one.members}
-    waits: list[set[int]] = [set() for _ in found]
-    below: list[frozenset[int]] = []
-    """The segments that a value waits for."""
-    for slot, node in enumerate(order):
-        through: frozenset[int] = frozenset()
-        for arg in node.args:
-            number = slots[id(arg)]
-            through |= {owner[number]} if number in owner else below[number]
-        below.append(through)
-        if slot in owner:
-            waits[owner[slot]] |= through - {owner[slot]}
-    done: list[int] = []
-    while len(done) < len(found):
-        done += [k for k in range(len(found)) if k not in done and waits[k].issubset(done)]
-    return [found[number] for number in done]
+    args = [[slots[id(arg)] for arg in node.args] for node in order]
+    numbers = ordered(args, [one.members for one in found])
+    assert numbers is not None, "segments of regions that do not wait for each other"
+    return [found[number] for number in numbers]
 
 
 class _Cutting:

@@ -3,12 +3,12 @@ done to them element by element or along a row.
 
 A *region* holds such values: all have the same rows (and the same stack of matrices before them),
 and none waits for a value outside of the region that is computed from one inside.  So any block of
-rows of the whole region can be computed by itself.
+rows of the whole region can be computed by itself.  No regions wait for each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from fusewright.base.values import dataclass
 from fusewright.ir import graph
@@ -86,13 +86,53 @@ def regions(order: Sequence[Node]) -> list[Region]:
     slots = {id(node): slot for slot, node in enumerate(order)}
     args = [[slots[id(arg)] for arg in node.args] for node in order]
     taken: set[int] = set()
-    found = []
+    found: list[Region] = []
     for slot, node in enumerate(order):
         if node.kind == graph.PRODUCT and slot not in taken:
             region = _Growing(order, args, taken, slot).region()
+            if found and ordered(args, [each.dims for each in (*found, region)]) is None:
+                # Two wait for each other: the new one leaves alone what the others wait for.
+                barred = _needed(args, found) - {slot}
+                region = _Growing(order, args, taken | barred, slot).region()
+                if ordered(args, [each.dims for each in (*found, region)]) is None:
+                    region = Region(region.batch, region.rows, {slot: region.dims[slot]})
             taken |= region.dims.keys()
             found.append(region)
     return found
+
+
+def ordered(args: Sequence[Sequence[int]], groups: Sequence[Collection[int]]) -> list[int] | None:
+    """Groups of values in an order in which each stands behind those that it waits for, whatever
+    lies between; None where some wait for each other.
+    """
+    owner = {slot: number for number, group in enumerate(groups) for slot in group}
+    waits: list[set[int]] = [set() for _ in groups]
+    below: list[frozenset[int]] = []
+    """The groups that a value waits for."""
+    for slot, operands in enumerate(args):
+        through: frozenset[int] = frozenset()
+        for arg in operands:
+            through |= {owner[arg]} if arg in owner else below[arg]
+        below.append(through)
+        if slot in owner:
+            waits[owner[slot]] |= through - {owner[slot]}
+    done: list[int] = []
+    while len(done) < len(groups):
+        ready = [k for k in range(len(groups)) if k not in done and waits[k].issubset(done)]
+        if not ready:
+            return None
+        done += ready
+    return done
+
+
+def _needed(args: Sequence[Sequence[int]], found: Sequence[Region]) -> set[int]:
+    """All values outside of regions that these wait for."""
+    inside = {slot for region in found for slot in region.dims}
+    needed = set(inside)
+    for slot in range(len(args) - 1, -1, -1):
+        if slot in needed:
+            needed.update(args[slot])
+    return needed - inside
 
 
 class _Growing:

@@ -11,12 +11,12 @@ import pytest
 
 import fusewright as fw
 from fusewright.ir import bfloat16
-from fusewright.ir.dtypes import BFLOAT16, FLOAT32
+from fusewright.ir.dtypes import FLOAT32
 from fusewright.targets.reference import products as meaning
 
 torch = pytest.importorskip("torch")
 if True:  # torch is there
-    from fusewright.bridges.torch import attention, matrices
+    from fusewright.bridges.torch import matrices
 
 Array = np.ndarray[Any, Any]
 
@@ -100,8 +100,3 @@ def test_tiles_that_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: found)
     with fw.options(features="amx"):
         assert not matrices.is_half_quick_in_torch()
-
-
-def test_attention_stays_torchs() -> None:
-    shape = (2, 4, 512, 64)
-    assert not attention.is_faster(shape, shape, BFLOAT16)

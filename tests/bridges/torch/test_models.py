@@ -132,9 +132,10 @@ def test_attention_of_any_length() -> None:
 
 @pytest.mark.parametrize("is_quick", [True, False])
 def test_attention_is_torchs_where_its_library_is_as_fast(is_quick: bool, monkeypatch: Any) -> None:
-    from fusewright.bridges.torch import attention, partition
+    from fusewright.bridges.torch import attention, backend, partition
     from fusewright.bridges.torch.report import graphs
 
+    monkeypatch.setitem(backend.OPTIONS, "always", False)
     monkeypatch.setattr(attention, "is_quick_in_torch", lambda: is_quick)
     q, k, v = torch.randn(3, 1, 14, 301, 64)
     with torch.no_grad():

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's
 if True:  # torch is there
     from tests.bridges.torch.test_semantics import compiled, near
 
-    from fusewright.bridges.torch import attention
+    from fusewright.bridges.torch import attention, backend
     from fusewright.bridges.torch.report import graphs
 
 
@@ -108,6 +108,7 @@ def test_whose_product_it_is_where_torch_multiplies_faster(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Ours from 32 MiB of results on, which torch writes into fresh pages."""
+    monkeypatch.setitem(backend.OPTIONS, "always", False)
 
     def products(is_quick: bool, rows: int, follows: bool) -> int:
         monkeypatch.setattr(attention, "is_quick_in_torch", lambda: is_quick)

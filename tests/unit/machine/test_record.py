@@ -109,6 +109,12 @@ def test_what_is_past_the_caches_follows_them_within_bounds(
     assert machine._asdict() == DEFAULT._asdict() | caches | {"past": past}
 
 
+def test_a_share_of_a_large_last_level_cache_is_the_defaults() -> None:
+    """It belongs to many processors; attention's scores leave it as they leave one of 32 MiB."""
+    for mib, share in ((12, 1.5), (32, 4), (260, 4)):
+        assert with_caches({"third": mib << 20}).left_behind == share * (1 << 20)
+
+
 def test_the_record_is_frozen_and_one_for_the_process() -> None:
     assert record.current() is record.current()
     with pytest.raises(AttributeError):

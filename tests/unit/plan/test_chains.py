@@ -157,6 +157,35 @@ def test_what_reads_a_member_as_a_whole_is_outside() -> None:
     ]  # fmt: skip
 
 
+def turned(arg: Node) -> Node:
+    return Node(graph.VIEW, "", (arg,), arg.dtype, arg.shape[::-1], ((1, 0, 1), (0, 0, 1)))
+
+
+def test_regions_do_not_wait_for_each_other() -> None:
+    """What one multiplies by rows, the other reads as a whole, and the other way round: where both
+    are fused, putting them into an order never ended.
+    """
+    a, b = (mapped("negative", array(4096, 64)) for _ in range(2))
+    first = matmul(mapped("exp", matmul(a, turned(b))), array(4096, 64))
+    second = matmul(mapped("exp", matmul(b, turned(a))), array(4096, 64))
+    order, found = cut(first, second)
+    assert [(segment.fused, len(segment.products)) for segment in found] == [(True, 2)] * 2
+    mine, others = regions(order)
+    assert len(mine.dims) == len(others.dims) + 1 == 4
+    done: set[int] = set()
+    for segment in found:
+        for slot in segment.products:
+            needed = [place for place in _below(order, slot) if order[place].kind == graph.PRODUCT]
+            assert done.issuperset(set(needed) - set(segment.products))
+        done.update(segment.products)
+
+
+def _below(order: Sequence[Node], slot: int) -> set[int]:
+    """The places of all that a value is computed from."""
+    args = {order.index(arg) for arg in order[slot].args}
+    return args.union(*(_below(order, arg) for arg in args))
+
+
 def test_a_gate_is_one_layer() -> None:
     x = array(65_536, 64)
     gate = mapped("tanh", matmul(x, array(64, 256)))

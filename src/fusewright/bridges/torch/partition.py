@@ -19,9 +19,10 @@ import torch
 from torch import fx
 
 from fusewright.base.values import dataclass
-from fusewright.bridges.torch import attention, convolutions, windows
+from fusewright.bridges.torch import attention, attention_gradients, convolutions, windows
 from fusewright.bridges.torch.matrices import is_ours
 from fusewright.bridges.torch.prices import (
+    FACTORS,
     GraphPrice,
     elements,
     graph_price,
@@ -32,6 +33,7 @@ from fusewright.bridges.torch.prices import (
 from fusewright.bridges.torch.rows import ALONE as ALONE_ROWS
 from fusewright.bridges.torch.rows import (
     ATTENTION,
+    ATTENTION_BACKWARD,
     BACKWARD,
     COMPUTED,
     CONVERSIONS,
@@ -128,8 +130,10 @@ def _is_plain(node: fx.Node) -> bool:
     return getattr(node.target, "__module__", "") in ("_operator", "operator", "math", "builtins")
 
 
-def why_not_ours(node: fx.Node) -> str:
-    """Why an operation, or a view, is not ours; empty where it is."""
+def why_not_ours(node: fx.Node, always: bool = False) -> str:
+    """Why an operation, or a view, is not ours; empty where it is.  `always` those products are,
+    too, that torch's library multiplies faster.
+    """
     if name_of(node) not in COMPUTED and name_of(node) not in VIEWS:
         return NO_ROW
     given = [each.meta.get("val") for each in node.all_input_nodes]
@@ -142,7 +146,7 @@ def why_not_ours(node: fx.Node) -> str:
     if name_of(node) == BACKWARD:
         x, weight = (each.meta["val"] for each in node.args[1:3])
         return windows.why_not_gradients(x, weight, *node.args[4:])
-    return _why_no_product(node) if name_of(node) in PRODUCTS else ""
+    return _why_no_product(node, always) if name_of(node) in PRODUCTS else ""
 
 
 def _loses_numbers(x: torch.Tensor, made: torch.Tensor) -> bool:
@@ -151,16 +155,17 @@ def _loses_numbers(x: torch.Tensor, made: torch.Tensor) -> bool:
     return x.dtype.is_floating_point and integers
 
 
-def _why_no_product(node: fx.Node) -> str:
+def _why_no_product(node: fx.Node, always: bool) -> str:
     """Sizes that are symbols count as in the call that was traced."""
     name = name_of(node)
-    left, right = (each.meta["val"] for each in _operands(node))
+    left, right = (node.args[place].meta["val"] for place in FACTORS[name][:2])
     shapes = [tuple(traced_extent(extent) for extent in each.shape) for each in (left, right)]
-    if name == ATTENTION:
-        if attention.is_quick_in_torch():
+    if name in (ATTENTION, ATTENTION_BACKWARD):
+        found = attention if name == ATTENTION else attention_gradients
+        given = shapes[0], shapes[1], DTYPES[left.dtype]
+        if not always and found.is_faster_in_torch(*given):
             return TUNED
-        is_faster = attention.is_faster(shapes[0], shapes[1], DTYPES[left.dtype])
-        return "" if is_faster else SLOWER
+        return "" if found.is_faster(*given) else SLOWER
     if name == CONVOLUTION:
         why = convolutions.why_not_ours(shapes[0][-1], left, right, *node.args[2:])
         if why or not convolutions.is_of_pixels(left, right, *node.args[2:]):
@@ -168,15 +173,9 @@ def _why_no_product(node: fx.Node) -> str:
         (batch, k, *pixels), (n, *_) = shapes
         shapes = [(batch * prod(pixels), k), (k, n)]
     is_large = left.dtype == right.dtype and is_ours((shapes[0], shapes[1]), DTYPES[left.dtype])
-    if is_large and is_tuned(node):
+    if is_large and not always and is_tuned(node):
         return TUNED
     return "" if is_large else SMALL
-
-
-def _operands(node: fx.Node) -> Sequence[fx.Node]:
-    """The two factors of a product; of attention what is multiplied first."""
-    factors = slice(0, 2) if name_of(node) in (ATTENTION, CONVOLUTION) else slice(-2, None)
-    return list(node.args[factors])
 
 
 def _strange(tensor: torch.Tensor) -> str:
@@ -205,7 +204,7 @@ def is_view(node: fx.Node) -> bool:
 
 
 def partition(graph: fx.Graph, always: bool = False) -> Partition:
-    """The segments of a graph; `always` those, too, that are predicted to save nothing."""
+    """The segments of a graph; `always` whatever can be ours, if it is predicted to lose, too."""
     theirs: dict[fx.Node, str] = {}
     ours: set[fx.Node] = set()
     for node in graph.nodes:
@@ -217,7 +216,7 @@ def partition(graph: fx.Graph, always: bool = False) -> Partition:
             elif not is_view(node):
                 theirs[node] = ""
             continue
-        why = why_not_ours(node)
+        why = why_not_ours(node, always)
         if why:
             theirs[node] = "" if _is_plain(node) else why
         elif not is_view(node):

@@ -4,6 +4,7 @@ shapes it was traced with, so that who computes what does not depend on how busy
     saved by a segment = calls and passes of torch's operations
                          - one call, and reading and writing what the segment shares with others
     worth a graph      : all that is saved > calls of AOTAutograd's layers + 3 % of eager's time
+                         (8 % where it computes in 16 bits)
 """
 
 from __future__ import annotations
@@ -19,7 +20,14 @@ from fusewright.base import words
 from fusewright.base.values import dataclass
 from fusewright.bridges.torch import attention, windows
 from fusewright.bridges.torch.matrices import is_half_quick_in_torch
-from fusewright.bridges.torch.rows import ALONE, ATTENTION, BACKWARD, CONVOLUTION, PRODUCTS
+from fusewright.bridges.torch.rows import (
+    ALONE,
+    ATTENTION,
+    ATTENTION_BACKWARD,
+    BACKWARD,
+    CONVOLUTION,
+    PRODUCTS,
+)
 from fusewright.machine import record
 from fusewright.machine import torch_operations as measured
 from fusewright.machine.torch_operations import ElementTime
@@ -29,12 +37,13 @@ FRESH = 1 << 25
 as fast: from there on each result is mapped anew (the largest threshold to which glibc's `malloc`
 adapts itself), and writing into fresh pages takes as long as a third of the product.
 """
+SHORT = (torch.bfloat16, torch.float16)
 FACTORS = {
-    **dict.fromkeys(PRODUCTS - {ATTENTION, CONVOLUTION}, (-2, -1, 1)),
+    **dict.fromkeys(PRODUCTS - {ATTENTION, ATTENTION_BACKWARD, CONVOLUTION}, (-2, -1, 1)),
     CONVOLUTION: (0, 1, 1),
     "aten.convolution_backward.default": (0, 2, 2),
     ATTENTION: (0, 1, 2),
-    "aten._scaled_dot_product_flash_attention_for_cpu_backward.default": (1, 2, 5),
+    ATTENTION_BACKWARD: (1, 2, 5),
 }
 """Products: the places of two operands, and how many products of their size there are."""
 
@@ -44,23 +53,27 @@ _FIRST = {CONVOLUTION: 0, BACKWARD: 1}
 
 @dataclass(frozen=True, slots=True)
 class GraphPrice:
-    """Predicted nanoseconds of one call: of eager, what segments of ours save, and what the layers
-    around a compiled graph cost.
+    """Predicted nanoseconds of one call: of eager, what segments of ours save, what the layers
+    around a compiled graph cost, and by how much that may be off.
     """
 
     eager: float = 0.0
     saved: float = 0.0
     layers: float = 0.0
+    doubt: float = 0.0
 
     def plus(self, other: GraphPrice) -> GraphPrice:
         return GraphPrice(
-            self.eager + other.eager, self.saved + other.saved, self.layers + other.layers
+            self.eager + other.eager,
+            self.saved + other.saved,
+            self.layers + other.layers,
+            self.doubt + other.doubt,
         )
 
     @property
     def is_worth(self) -> bool:
         """Whether the compiled graph is predicted to be faster, by enough to be relied on."""
-        return self.saved > self.layers + measured.LEAST_SHARE * self.eager
+        return self.saved > self.layers + self.doubt
 
     def __str__(self) -> str:
         return (
@@ -137,23 +150,31 @@ def _multiplying(node: fx.Node) -> ElementTime:
     and where it has none; of ours what is saved of fresh pages beside them.
     """
     machine, size = record.current(), _itemsize(node)
+    count, name = multiplications(node), str(node.target)
     if _is_half(node) and not is_half_quick_in_torch():
-        ours = multiplications(node) / machine.half
+        ours = count / machine.half
+        if name in (ATTENTION, ATTENTION_BACKWARD):
+            return ElementTime(ours * measured.UNPAIRED_ATTENTION, ours)
         return ElementTime(ours * measured.UNPAIRED, ours)
     is_half = size < 4
     rate = machine.product * (measured.HALF if is_half else 8 / size)
-    ours = multiplications(node) / rate
+    ours = count / rate
     if attention.is_quick_in_torch():
         pages = result_bytes(node) / measured.PAGE * machine.page
         return ElementTime(ours + pages, ours)
-    return ElementTime(ours * (1.0 if is_half else measured.UNTUNED), ours)
+    theirs = ours * (1.0 if is_half else measured.UNTUNED)
+    return ElementTime(theirs, ours * (measured.RECOMPUTING if name == ATTENTION_BACKWARD else 1.0))
 
 
 def _of_element(node: fx.Node) -> ElementTime:
     name = str(node.target)
-    found = measured.ELEMENTS.get(name, measured.SIMPLE)
+    simple, elements, variants = measured.SIMPLE, measured.ELEMENTS, measured.VARIANTS
+    if _is_short(node):
+        simple = measured.SHORT_SIMPLE
+        elements, variants = measured.SHORT_ELEMENTS, measured.SHORT_VARIANTS
+    found = elements.get(name, simple)
     if "approximate" in node.kwargs:
-        found = measured.VARIANTS.get((name, str(node.kwargs["approximate"])), found)
+        found = variants.get((name, str(node.kwargs["approximate"])), found)
     if name == "aten.pow.Tensor_Scalar" and node.args[1] not in (-1, 0, 1, 2, 3):
         found = measured.POWER
     if name == "aten.clone.default" and _is_turned(node):
@@ -161,6 +182,12 @@ def _of_element(node: fx.Node) -> ElementTime:
     if name in ALONE and not attention.is_quick_in_torch():  # torch's library is slower there
         found = ElementTime(max(found), found.ours)
     return found
+
+
+def _is_short(node: fx.Node) -> bool:
+    """Whether it reads or makes 16-bit numbers."""
+    found = [_tensor(each) for each in (node, *node.all_input_nodes)]
+    return any(each is not None and each.dtype in SHORT for each in found)
 
 
 def _is_turned(node: fx.Node) -> bool:
@@ -181,7 +208,8 @@ def time(node: fx.Node) -> ElementTime:
     if multiplications(node):
         whole = _multiplying(node)
         moved = _moved(sum(map(elements, node.all_input_nodes)), elements(node))
-        return ElementTime(measured.CALL + moved + whole.torch, whole.ours)
+        call = measured.CALL + measured.SHORT_PRODUCT * _is_half(node)
+        return ElementTime(call + moved + whole.torch, whole.ours)
     name, each = str(node.target), _of_element(node)
     read = max(map(elements, node.all_input_nodes), default=0)
     count = max(elements(node), read) if "stack" not in name else elements(node)
@@ -249,5 +277,9 @@ def graph_price(
     """A graph's price: its operations of torch's and of ours, and what its segments save."""
     others = list(others)
     layer = measured.INFERENCE if kind == "inference" else measured.TRAINING
-    eager = sum(time(node).torch for node in (*others, *computed))
-    return GraphPrice(eager, gain, layer.graph + layer.operation * len(others))
+    eager = doubt = 0.0
+    for node in (*others, *computed):
+        each = time(node).torch
+        eager += each
+        doubt += each * (measured.SHORT_SHARE if _is_short(node) else measured.LEAST_SHARE)
+    return GraphPrice(eager, gain, layer.graph + layer.operation * len(others), doubt)

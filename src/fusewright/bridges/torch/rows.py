@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 from fusewright.bridges.torch import (
     activations,
     attention,
+    attention_gradients,
     convolutions,
     filling,
     folds,
@@ -26,6 +27,7 @@ from fusewright.bridges.torch import elementwise as each
 Accuracy = Literal["bits", "units", "order"]
 BACKWARD = "aten.convolution_backward.default"
 ATTENTION = "aten._scaled_dot_product_flash_attention_for_cpu.default"
+ATTENTION_BACKWARD = "aten._scaled_dot_product_flash_attention_for_cpu_backward.default"
 
 
 class AtenRow(NamedTuple):
@@ -165,6 +167,7 @@ COMPUTED: dict[str, AtenRow] = {
         AtenRow("aten.addmm.default", matrices.shifted_product, "order"),
         AtenRow("aten.bmm.default", matrices.product, "order"),
         AtenRow(ATTENTION, attention.attention, "order"),
+        AtenRow(ATTENTION_BACKWARD, attention_gradients.attention_backward, "order"),
         AtenRow("aten.linalg_vector_norm.default", folds.length, "order"),
         AtenRow("aten.mse_loss.default", losses.squares, "order"),
         AtenRow("aten.mse_loss_backward.default", losses.squares_backward, "units"),
@@ -224,7 +227,14 @@ VIEWS: dict[str, AtenRow] = {
 
 CONVOLUTION = "aten.convolution.default"
 PRODUCTS = frozenset(
-    {"aten.mm.default", "aten.addmm.default", "aten.bmm.default", ATTENTION, CONVOLUTION}
+    {
+        "aten.mm.default",
+        "aten.addmm.default",
+        "aten.bmm.default",
+        ATTENTION,
+        ATTENTION_BACKWARD,
+        CONVOLUTION,
+    }
 )
 """Products: whether they are ours depends on their extents."""
 CONVERSIONS = frozenset({"aten._to_copy.default", "prims.convert_element_type.default"})
@@ -236,6 +246,7 @@ ALONE: dict[str, dict[str, Any]] = {
     BACKWARD: {},
     "aten.bmm.default": {},
     ATTENTION: {},
+    ATTENTION_BACKWARD: {},
     "aten.tanh.default": {},
     "aten.silu.default": {},
     "aten.gelu.default": {"approximate": "tanh"},
