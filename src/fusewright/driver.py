@@ -69,9 +69,7 @@ reuse.lists += [lambda: trace.pending, lambda: [node for node, _ in trace.left_a
 def evaluate(requested: Sequence[Node]) -> None:
     """Make every requested node a leaf, or after an error none."""
     structure = asking.structure()
-    pending = requested
-    if len(requested) != 1 or requested[0].kind == graph.LEAF:
-        pending = [node for node in requested if node.kind != graph.LEAF]
+    pending = [node for node in requested if node.kind != graph.LEAF]
     if not pending:
         return
     options = current()
@@ -99,17 +97,13 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
     try:
         if _joined(pending) and asking.compute(*pending):
             return
-        if structure is None and asking.holds_products(pending):
-            recorded_products.run_inside(pending, options, compute, _runner)
+        if structure is None and _ran_in_parts(pending, options):
             return
         pending = pending if listeners else _without_steps(pending)
         if not pending:
             return
-        plain = _is_interpreted(options)
-        if structure is None and plain and tiers.as_several(pending, compute):
-            return
-        alone = _runs_alone(structure)
-        if plain and not alone and trial.interpret(pending, structure, by_numpy_once, _alone):
+        steps = _is_interpreted(options) and not _runs_alone(structure)
+        if steps and trial.interpret(pending, structure, by_numpy_once, _alone):
             return
         slice_ = take(pending)
         key = slice_.code_key(options)
@@ -136,6 +130,16 @@ def _evaluate(pending: Sequence[Node], structure: bytes | None = None) -> None:
         if internal is None:
             raise
         raise internal from error
+
+
+def _ran_in_parts(pending: Sequence[Node], options: Options) -> bool:
+    """Whether a request that the core does not take has run in parts that have a way of their own:
+    its products and the rest, or some results after the others.
+    """
+    if asking.holds_products(pending):
+        recorded_products.run_inside(pending, options, compute, _runner)
+        return True
+    return _is_interpreted(options) and tiers.as_several(pending, compute)
 
 
 def compute(nodes: Sequence[Node]) -> None:
@@ -188,10 +192,7 @@ def _stored(
 
 def _run_by_core(run: Callable[..., bool], slice_: Slice, pending: Sequence[Node]) -> bool:
     """Whether the core has run a request; the slice is as before if not."""
-    # Whether a region is written in place is found by counting holders: the slice is none.
-    slice_.order.clear()
-    slice_.slots.clear()
-    slice_.reusable.clear()
+    slice_.let_go()
     if run(*pending):
         return True
     again = take(pending)
@@ -237,14 +238,11 @@ def _in_portions(slice_: Slice, pending: Sequence[Node]) -> bool:
     """Compute a request in two halves, each in halves again where it still holds too much; whether
     it could be cut.
     """
-    first = [
-        node for node in portions.first_portion(slice_.order, pending) if node.kind != graph.LEAF
-    ]
+    portion = portions.first_portion(slice_.order, pending)
+    first = [node for node in portion if node.kind != graph.LEAF]
     if not first:
         return False
-    slice_.order.clear()
-    slice_.slots.clear()
-    slice_.reusable.clear()
+    slice_.let_go()
     _evaluate(first)
     first.clear()
     trace.release()

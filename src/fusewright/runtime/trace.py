@@ -64,6 +64,12 @@ class Slice:
         """What its compiled code is found by: the structure, and the settings that change code."""
         return (self.key, options.fuse, options.features)
 
+    def let_go(self) -> None:
+        """Hold no node any more: what is written in place is found by counting who does."""
+        self.order.clear()
+        self.slots.clear()
+        self.reusable.clear()
+
     @property
     def is_small(self) -> bool:
         """Whether there are patches, and none of the values is worth a launch of its own."""
