@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from fusewright._core import native
+from fusewright.base import bounded
 from fusewright.ir.graph import PRODUCT, Node, operands_first
 from fusewright.targets.cpu import threads  # noqa: F401  # it tells the core how to launch
 
 MOST_NODES = 2048
 """As in `_core/core.h`."""
+MOST_MET = 4096
+_met: dict[bytes, None] = {}
 
 
 def structure() -> bytes | None:
@@ -24,6 +27,16 @@ def structure_of_products(nodes: Sequence[Node]) -> bytes | None:
     """The same of a request with products, if it was one for these nodes."""
     found: bytes | None = None if native is None else native.take_missed_products(tuple(nodes))
     return found
+
+
+def is_met_again(structure: bytes) -> bool:
+    """Whether a request with products has been met before: one that runs once gains nothing from
+    code of what surrounds them that is compiled, or loaded, meanwhile.
+    """
+    if structure in _met:
+        return True
+    bounded.keep(_met, structure, None, MOST_MET)
+    return False
 
 
 def holds_products(pending: Sequence[Node]) -> bool:

@@ -33,11 +33,12 @@ from fusewright.ir.graph import (
     leaf,
 )
 from fusewright.ir.products import operations
+from fusewright.machine import record as machine
 from fusewright.plan import chains as plan
 from fusewright.plan.chains import Segment
 from fusewright.runtime.buffers import allocate
 from fusewright.runtime.limits import thread_count
-from fusewright.runtime.listening import listeners
+from fusewright.runtime.listening import interprets, listeners
 from fusewright.runtime.profile import Flush, KernelRecord, Step, told
 from fusewright.runtime.trace import WORTH_KEEPING, Slice, take
 from fusewright.runtime.trigger import asked
@@ -67,6 +68,8 @@ def run_inside(
     The core is told how that was done, for other requests of this structure.
     """
     structure = asking.structure_of_products(pending)
+    may_wait = interprets(options) and not listeners and structure is not None
+    is_first = may_wait and not asking.is_met_again(structure or b"")
     began, steps = perf_counter(), list[Step]()
     found, count = _planned(pending, options)
     schedule = product_schedules.Draft(count)
@@ -77,7 +80,7 @@ def run_inside(
             compute(wanted)
         record = product_records.described(segment, nodes) if listeners else None
         start = perf_counter()
-        threads = run_segment(segment, nodes, options, compute, find, schedule)
+        threads = run_segment(segment, nodes, options, compute, find, schedule, is_first)
         if record is not None:
             took = perf_counter() - start
             steps.append(replace(record, start=start, seconds=took, threads=threads))
@@ -90,10 +93,14 @@ def run_inside(
 
 def run_segment(
     segment: Segment, nodes: dict[int, Node], options: Options, compute: Compute,
-    find: chains.Find, schedule: Draft,
+    find: chains.Find, schedule: Draft, is_first: bool,
 ) -> int:  # fmt: skip
-    """Compute one segment; on how many threads."""
-    calls = chains.run(nodes, segment, options, find) if segment.fused else None
+    """Compute one segment; on how many threads.  Where it `is_first` asked for, fusing must save
+    more than loading its code takes.
+    """
+    saved = 1e-9 * (segment.apart.total - segment.together.total)
+    fused = segment.fused and (not is_first or saved > machine.current().load_finder)
+    calls = chains.run(nodes, segment, options, find) if fused else None
     if calls is not None:
         schedule.add(calls.bound, segment.members, calls.runners)
         _computed_once(segment, nodes)

@@ -10,6 +10,7 @@ import pytest
 from tests.evaluators import begin
 
 import fusewright as fw
+import fusewright.numpy as fnp
 from fusewright import _core, driver
 
 pytestmark = pytest.mark.skipif(_core.native is None, reason="the core's own way")
@@ -69,3 +70,23 @@ def test_a_request_without_products_does_not_load_what_computes_them() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert ran.stdout.split() == ["True", "False"], ran.stderr
+
+
+def test_a_chain_of_products_that_is_met_once_loads_no_code(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from fusewright.targets.cpu import chains
+
+    ran = []
+    monkeypatch.setattr(chains, "run", lambda *_: ran.append(1))
+    rng = np.random.default_rng(0)
+    x, v, w = (
+        fw.asarray(rng.random(shape).astype("f4")) for shape in ((16384, 64), (64, 256), (256, 64))
+    )
+    values = [np.asarray(each) for each in (x, v, w)]
+    for many in (0, 1):
+        found = fnp.maximum(x @ v - 16, 0) @ w
+        fw.evaluate(found)
+        assert len(ran) == many
+        expected = np.maximum(values[0] @ values[1] - 16, 0) @ values[2]
+        np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-3)
