@@ -34,6 +34,9 @@ GAIN = 0.75
 """The share of the time operation by operation that fused code is predicted to save: nothing in
 between is stored, and there are more threads."""
 
+OFTEN_ENOUGH = 3
+"""A request must take so many times as long as describing it, which is most of a look for its code
+(as in `_core/slice.c`)."""
 AT_A_TIME = 32
 """Results of a request that the core is asked for at once."""
 MOST_COUNTED = 4096
@@ -120,11 +123,13 @@ def takes_turns(many: int) -> bool:
 
 def as_several(pending: Sequence[Node], compute: Callable[[Sequence[Node]], None]) -> bool:
     """Run a request that the core cannot take as several that it can, each with a structure of its
-    own, where its results take less time than it is worth to look for the code of; whether that was
-    done.
+    own, where its results are not worth describing as a whole; whether that was done.
     """
     many = len(pending)
-    if not takes_turns(many) or _seconds(pending) > record.current().look_up_node * many:
+    if (
+        not takes_turns(many)
+        or _seconds(pending) > OFTEN_ENOUGH * record.current().look_up_node * many
+    ):
         return False
     for start in range(0, many, AT_A_TIME):
         compute(pending[start : start + AT_A_TIME])

@@ -42,7 +42,7 @@ def asked(elements: int) -> tuple[list[Any], list[Any]]:
 def test_python_describes_none_of_few_elements(monkeypatch: pytest.MonkeyPatch) -> None:
     taken = []
     monkeypatch.setattr(driver, "take", lambda nodes: taken.append(len(nodes)))
-    ours, theirs = asked(5_000)
+    ours, theirs = asked(16_384)
     fw.evaluate(*ours)
     assert not taken
     for one, other in zip(ours, theirs, strict=True):
