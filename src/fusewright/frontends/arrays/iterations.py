@@ -17,14 +17,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from fusewright._core import native
 from fusewright.base import source
 from fusewright.base.later import later
-from fusewright.frontends.arrays.bytecode import loops_of
 from fusewright.ir.graph import Node
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from fusewright.frontends.arrays import bytecode
     from fusewright.machine import record
 else:
+    bytecode = later("fusewright.frontends.arrays.bytecode")
     record = later("fusewright.machine.record")
 
 WORK = 160
@@ -76,7 +77,7 @@ def _innermost(place: Place, also: int) -> tuple[int, int] | None:
     """The innermost loop around two instructions of a code object."""
     code, here = place
     found = None
-    for start, end in loops_of(code):
+    for start, end in bytecode.loops_of(code):
         if start <= min(here, also) and max(here, also) <= end:
             found = (start, end)
     return found
