@@ -14,7 +14,7 @@ Machine machine = {
     .look_up = 1e-4,
     .look_up_node = 1e-5,
     .load_finder = 10e-3,
-    .compile_first = 33e-3,
+    .compile_first = 108e-3,
     .compile_node = 1e-3,
 };
 uint64_t machine_version = 0;

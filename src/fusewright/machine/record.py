@@ -38,8 +38,8 @@ class Machine(NamedTuple):
     an `operation`.
 
     Looking for code on disk takes `look_up` and `look_up_node` for each node, once what looks there
-    has been loaded (`load_finder`).  Compiling takes `compile_start` once in a process,
-    `compile_structure` and `compile_node` for each node (measured: expressions of 10 to 200
+    has been loaded (`load_finder`).  Compiling takes `compile_start` once in a process
+    (the modules that plan and write code, LLVM's process; measured: 85 ms), `compile_structure` and `compile_node` for each node (measured: expressions of 10 to 200
     operators 0.4 ms, time steps of 200 to 900 0.7 to 1.5, up to 6 where shifted values are computed
     several times); for good, a `compile_line` for each line of LLVM text.  Hardware prefetchers
     follow about `read_streams` arrays; the processor combines writes to about `write_streams`
@@ -88,7 +88,7 @@ class Machine(NamedTuple):
     look_up: float = 1e-4
     look_up_node: float = 1e-5
     load_finder: float = 10e-3
-    compile_start: float = 25e-3
+    compile_start: float = 100e-3
     compile_structure: float = 8e-3
     compile_node: float = 1e-3
     compile_line: float = 1e-4
