@@ -38,12 +38,12 @@ class Machine(NamedTuple):
     an `operation`.
 
     Looking for code on disk takes `look_up` and `look_up_node` for each node, once what looks there
-    has been loaded (`load_finder`).  Compiling takes `compile_start` once in a process
-    (the modules that plan and write code, LLVM's process; measured: 85 ms), `compile_structure` and `compile_node` for each node (measured: expressions of 10 to 200
-    operators 0.4 ms, time steps of 200 to 900 0.7 to 1.5, up to 6 where shifted values are computed
-    several times); for good, a `compile_line` for each line of LLVM text.  Hardware prefetchers
-    follow about `read_streams` arrays; the processor combines writes to about `write_streams`
-    lines.
+    has been loaded (`load_finder`).  Compiling takes `compile_start` once in a process (the modules
+    that plan and write code, LLVM's process; measured: 85 ms), `compile_structure` and
+    `compile_node` for each node (measured: expressions of 10 to 200 operators 0.4 ms, time steps of
+    200 to 900 0.7 to 1.5, up to 6 where shifted values are computed several times); for good, a
+    `compile_line` for each line of LLVM text.  Hardware prefetchers follow about `read_streams`
+    arrays; the processor combines writes to about `write_streams` lines.
 
     An operation of a loop takes `in_vectors` on an element, or `one_by_one`; an access to the
     `same` element in all lanes, or to `scattered` ones, is worth such a share of one to neighbours.

@@ -253,8 +253,8 @@ PROSE = (
     (r"was\n(\S+) to \S+ times as fast", "demo", r"another host.*\| ([\d.]+) to [\d.]+ \|", False),
     (r"was\n\S+ to (\S+) times as fast", "demo", r"Intel.*\| [\d.]+ to ([\d.]+) \|", False),
     (r"and (\S+) times on two of an AMD", "demo", r"AMD.*\| ([\d.]+) \|", False),
-    (r"the slowest case \((\S+) to", "corpus", r"sol1 \| \S+ \| \S+ \| (0.536)×", True),
-    (r"slowest case \(\S+ to (\S+) times", "corpus", r"gradient-check \| .*\| (0.423)×", True),
+    (r"the slowest case \((\S+) to", "corpus", r"gradient-check \| t.*? \| (0.86)×", True),
+    (r"slowest case \(\S+ to (\S+) times", "corpus", r"sol1 \| textbook .*? (0.71)×", True),
 )  # fmt: skip
 """Figures of the text, the page, where they stand there, and whether the page has the inverse."""
 
