@@ -97,10 +97,7 @@ def attention(
 
     Queries of several heads that share keys are a dim of their own.
     """
-    if dropout:
-        raise Declined("dropout is torch's")
-    if not is_faster(query.shape, key.shape, query.dtype):
-        raise Declined("at these sizes torch's operation is faster")
+    decline_unless(is_faster(query.shape, key.shape, query.dtype), dropout)
     heads = key.shape[1]
     how = masking(call, attn_mask, heads, query.shape[-1], scale, is_causal)
     query, key, value = (grouped(stored(call, each), heads) for each in (query, key, value))
@@ -111,6 +108,14 @@ def attention(
         parts.append(_weighed(call, scores, cut(value, keys)))
     made, sums = (rows_joined(each) for each in zip(*parts, strict=True))
     return nodes.reshaped(made, call.shape), nodes.reshaped(sums, call.shape[:-1])
+
+
+def decline_unless(faster: bool, dropout: float) -> None:
+    """What is left to torch whatever the rest is."""
+    if dropout:
+        raise Declined("dropout is torch's")
+    if not faster:
+        raise Declined("at these sizes torch's operation is faster")
 
 
 def stored(call: AtenCall, x: Node) -> Node:

@@ -21,6 +21,7 @@ from fusewright.bridges.torch.attention import (
     Masking,
     Shape,
     cut,
+    decline_unless,
     grouped,
     is_multiplied,
     masking,
@@ -30,7 +31,7 @@ from fusewright.bridges.torch.attention import (
     stored,
     turned,
 )
-from fusewright.bridges.torch.call import AtenCall, Declined
+from fusewright.bridges.torch.call import AtenCall
 from fusewright.ir.dtypes import BFLOAT16, DType
 from fusewright.ir.graph import Node
 
@@ -77,10 +78,7 @@ def attention_backward(
     scale: float | None = None,
 ) -> tuple[Node, Node, Node]:
     """The gradients of queries, keys and values; `sums` are the logarithms of the sums."""
-    if dropout:
-        raise Declined("dropout is torch's")
-    if not is_faster(query.shape, key.shape, query.dtype):
-        raise Declined("at these sizes torch's operation is faster")
+    decline_unless(is_faster(query.shape, key.shape, query.dtype), dropout)
     heads = key.shape[1]
     how = masking(call, attn_mask, heads, query.shape[-1], scale, is_causal)
     made, grad, query = (grouped(each, heads) for each in (made, grad, query))

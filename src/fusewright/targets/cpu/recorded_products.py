@@ -68,8 +68,8 @@ def run_inside(
     The core is told how that was done, for other requests of this structure.
     """
     structure = asking.structure_of_products(pending)
-    may_wait = interprets(options) and not listeners and structure is not None
-    is_first = may_wait and not asking.is_met_again(structure or b"")
+    may_wait = interprets(options) and not listeners
+    is_first = may_wait and structure is not None and not asking.is_met_again(structure)
     began, steps = perf_counter(), list[Step]()
     found, count = _planned(pending, options)
     schedule = product_schedules.Draft(count)

@@ -8,7 +8,7 @@ meanwhile; in front of it only where a single run takes longer than compiling.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -126,14 +126,20 @@ def as_several(pending: Sequence[Node], compute: Callable[[Sequence[Node]], None
     own, where its results are not worth describing as a whole; whether that was done.
     """
     many = len(pending)
-    if (
-        not takes_turns(many)
-        or _seconds(pending) > OFTEN_ENOUGH * record.current().look_up_node * many
-    ):
+    describing = record.current().look_up_node * many
+    if not takes_turns(many) or _seconds(pending) > OFTEN_ENOUGH * describing:
         return False
-    for start in range(0, many, AT_A_TIME):
-        compute(pending[start : start + AT_A_TIME])
+    for turn in _turns(pending):
+        compute(turn)
     return True
+
+
+def _turns(pending: Sequence[Node]) -> Iterator[Sequence[Node]]:
+    """So many results as the core takes, without those that earlier turns have computed."""
+    for start in range(0, len(pending), AT_A_TIME):
+        turn = [node for node in pending[start : start + AT_A_TIME] if node.kind != graph.LEAF]
+        if turn:
+            yield turn
 
 
 def in_turns(pending: Sequence[Node], run: Callable[[Sequence[Node]], None]) -> bool:
@@ -142,9 +148,8 @@ def in_turns(pending: Sequence[Node], run: Callable[[Sequence[Node]], None]) -> 
     """
     if len(pending) <= AT_A_TIME:
         return bool(native.unfused(*pending))
-    for start in range(0, len(pending), AT_A_TIME):
-        turn = [node for node in pending[start : start + AT_A_TIME] if node.kind != graph.LEAF]
-        if turn and not native.unfused(*turn):
+    for turn in _turns(pending):
+        if not native.unfused(*turn):
             run(turn)
     return True
 
