@@ -126,8 +126,9 @@ def as_several(pending: Sequence[Node], compute: Callable[[Sequence[Node]], None
     own, where its results are not worth describing as a whole; whether that was done.
     """
     many = len(pending)
-    describing = record.current().look_up_node * many
-    if not takes_turns(many) or _seconds(pending) > OFTEN_ENOUGH * describing:
+    if not takes_turns(many):
+        return False
+    if _seconds(pending) > OFTEN_ENOUGH * record.current().look_up_node * many:
         return False
     for turn in _turns(pending):
         compute(turn)
